@@ -8,7 +8,6 @@ use crate::global::{Global, Workers};
 use crate::messages;
 use crate::output::Output;
 use crate::progress::Meter;
-use crate::quote::quoted;
 use crate::report::{summary, Report};
 use crate::statistics;
 use bstr::{BString, ByteSlice};
@@ -16,6 +15,7 @@ use hedgerow::checkout::{
     checkout_paths, switch, Done, Outcome, PathOptions, PathOutcome, Request, RequestOptions,
     RequestedPaths, SwitchOptions, Target,
 };
+use hedgerow::display::quoted;
 use hedgerow::repository::Error;
 use hedgerow::repository::Repository;
 use hedgerow::{Execution, Jobs, Stage};

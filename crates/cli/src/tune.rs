@@ -8,15 +8,13 @@ use crate::output::Output;
 use crate::tune_report::{words, Report};
 use hedgerow::repository::Error;
 use hedgerow::repository::Repository;
-use hedgerow::tune::{advise, combined, measure, Advice, Measurements, Options, Spread};
+use hedgerow::tune::{advise, combined, measure_repeatedly, Advice, Options, Spread};
 use hedgerow::CancelToken;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Approximate time of one measurement.
 const BUDGET: Duration = Duration::from_secs(3);
-/// Number of measurements; only two if they take longer than two budgets.
-const REPETITIONS: usize = 5;
 
 pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
@@ -36,7 +34,7 @@ pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failu
         budget: BUDGET,
         cancel: CancelToken::from_static(interrupted),
     };
-    let measurements = repeated(&directory, &options, started)?;
+    let measurements = measure_repeatedly(&directory, &options, started)?;
     let measured = combined(&measurements);
     let advice = advise(&measured);
     let spread = Spread::of(&measurements);
@@ -64,21 +62,6 @@ pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failu
         output.say(format_args!("Set in '{}'.", file.display()));
     }
     Ok(0)
-}
-
-/// Measures several times: the differences show the influence of other load.
-fn repeated(
-    directory: &Path,
-    options: &Options,
-    started: Instant,
-) -> Result<Vec<Measurements>, Failure> {
-    let mut measurements = Vec::new();
-    while measurements.len() < 2
-        || measurements.len() < REPETITIONS && started.elapsed() < 2 * BUDGET
-    {
-        measurements.push(measure(directory, options)?);
-    }
-    Ok(measurements)
 }
 
 /// Writes the advice to the configuration, where git finds it too; returns the file.

@@ -5,6 +5,7 @@
 //! (environment, files, settings), `refs` (references behind a trait of stores), `discover` (where a
 //! repository is and how it is stored). [`repository`] joins them with the objects. Above it,
 //! [`branches`] has what is done with branches, and [`revision`] what words name an object.
+//! [`display`] is how git shows text; it depends on `config` alone.
 //!
 //! The library never prints and never reads the environment: what git takes from there arrives
 //! in a [`config::Environment`].
@@ -16,6 +17,7 @@ pub mod config;
 pub mod convert;
 pub mod dates;
 mod discover;
+pub mod display;
 mod error;
 pub mod ignore;
 pub mod index;

@@ -50,6 +50,7 @@
 pub use hedgerow_numbers as numbers;
 
 pub mod checkout;
+pub mod display;
 pub mod image;
 pub mod pack;
 pub mod plumbing;

@@ -1,6 +1,6 @@
 //! Git repositories: discovery, configuration, references.
 
-pub use hedgerow_git::branches::{Comparison, Tracking};
+pub use hedgerow_git::branches::{Comparison, CurrentBranch, Tracking};
 pub use hedgerow_git::config::{boolean, Config, Environment};
 pub use hedgerow_git::index::Mode;
 pub use hedgerow_git::refs::Head;

@@ -25,8 +25,9 @@
 
 pub use hedgerow_git::status::rename::Score;
 pub use hedgerow_git::status::{
-    status, Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Options, Remark, Rename,
-    RenameWish, Sparse, Status, SubmoduleState, UntrackedFiles, Version,
+    ignored_in_submodules, status, untracked_mode, Change, ChangeKind, Colors, Configuration,
+    Conflict, ConflictKind, IgnoreSubmodules, IgnoredFiles, Options, Remark, Rename, RenameWish,
+    Sparse, Status, SubmoduleState, UntrackedFiles, Version,
 };
 
 /// The operation in progress in a repository, as shown by `git status`: a merge, a rebase, a

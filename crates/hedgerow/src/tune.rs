@@ -17,6 +17,6 @@
 //! ```
 
 pub use hedgerow_probe::{
-    advise, combined, measure, Advice, Error, Latency, Measurements, Options, Place, Rate, Spread,
-    GIT_WORKER_START_US,
+    advise, combined, measure, measure_repeatedly, Advice, Error, Latency, Measurements, Options,
+    Place, Rate, Spread, GIT_WORKER_START_US,
 };

@@ -14,4 +14,4 @@ pub use advise::{advise, Advice, Place, GIT_WORKER_START_US};
 pub use error::{Error, Result};
 pub use latency::Latency;
 pub use measure::{measure, Measurements, Options, Rate};
-pub use spread::{combined, Spread};
+pub use spread::{combined, measure_repeatedly, Spread};

@@ -1,6 +1,11 @@
 //! Several measurements of one place: their combined result, and how much they differ.
 
-use crate::{advise, Measurements, Rate};
+use crate::{advise, measure, Measurements, Options, Rate, Result};
+use std::path::Path;
+use std::time::Instant;
+
+/// Number of measurements; only two if they take longer than two budgets.
+const REPETITIONS: usize = 5;
 
 /// If recommendations differ by more than this factor, they are not reliable.
 const NOISY_FACTOR: usize = 2;
@@ -15,6 +20,25 @@ pub struct Spread {
     /// The lowest rate with the number of workers recommended for all measurements together, as a
     /// share of the highest.
     pub rate_share: f64,
+}
+
+/// Measures a directory two to five times: the differences show the influence of other load. After
+/// two budgets since `started`, no third measurement or later one begins.
+///
+/// # Errors
+/// Those of [`measure`].
+pub fn measure_repeatedly(
+    directory: &Path,
+    options: &Options,
+    started: Instant,
+) -> Result<Vec<Measurements>> {
+    let mut measurements = Vec::new();
+    while measurements.len() < 2
+        || measurements.len() < REPETITIONS && started.elapsed() < 2 * options.budget
+    {
+        measurements.push(measure(directory, options)?);
+    }
+    Ok(measurements)
 }
 
 /// Combines several measurements: for each number of workers the best rate, because other activity

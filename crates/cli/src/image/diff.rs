@@ -76,7 +76,7 @@ fn shown(path: &[u8]) -> &[u8] {
 
 fn line(path: &[u8], difference: &Difference) -> Vec<u8> {
     let (path, what) = (shown(path), what(difference));
-    let mut line = crate::quote::quoted(path, false);
+    let mut line = hedgerow::display::quoted(path, false);
     line.extend_from_slice(format!(": {what}\n").as_bytes());
     line
 }

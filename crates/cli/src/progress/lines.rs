@@ -3,7 +3,7 @@
 use super::is_wanted;
 use crate::environment;
 use crate::global::Global;
-use crate::humanised::humanised;
+use hedgerow::display::humanised;
 use hedgerow_fs::threads::start;
 use std::borrow::Cow;
 use std::io::Write;

@@ -1,9 +1,8 @@
 //! The JSON document that `hedgerow status --json` prints.
 
-use super::branch::Branch;
-use super::letters::letters;
 use crate::report::Path;
 use bstr::BString;
+use hedgerow::repository::CurrentBranch;
 use hedgerow::status::{Change, Status, SubmoduleState};
 use serde::Serialize;
 
@@ -66,7 +65,7 @@ struct Submodule {
 
 impl<'a> Document<'a> {
     /// The document of a status.
-    pub fn new(status: &'a Status, branch: &Branch) -> Self {
+    pub fn new(status: &'a Status, branch: &CurrentBranch) -> Self {
         let paths = |paths: &'a [BString]| paths.iter().map(Path::from).collect();
         let upstream = branch.tracking.as_ref().map(|tracking| Upstream {
             name: branch.upstream.to_string(),
@@ -95,7 +94,7 @@ impl<'a> Document<'a> {
 }
 
 fn changed(change: &Change) -> Changed<'_> {
-    let (staged, unstaged) = letters(change);
+    let (staged, unstaged) = change.letters();
     let shown = |letter: char| Some(letter).filter(|letter| *letter != ' ');
     let submodule = |state: SubmoduleState| Submodule {
         new_commits: state.new_commits,

@@ -1,19 +1,11 @@
 //! `hedgerow status`: chooses the format, runs the status, and prints it.
 
 mod arguments;
-mod branch;
-mod color_words;
-mod colors;
-mod columns;
-mod configuration;
 mod document;
-mod letters;
 mod long;
-mod paths;
 mod porcelain;
 mod settings;
 mod short;
-mod when;
 
 pub use arguments::Status;
 
@@ -23,13 +15,11 @@ use crate::failure::{Failure, PARTIAL};
 use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
-use branch::Branch;
 use document::Document;
-use hedgerow::repository::Mode;
-use hedgerow::repository::Repository;
+use hedgerow::display::PathStyle;
+use hedgerow::repository::{CurrentBranch, Mode, Repository};
 use hedgerow::status::{status, Change, Remark, Status as FoundStatus};
 use long::{long, LongOptions};
-use paths::Shown;
 use porcelain::{porcelain, PorcelainOptions};
 use settings::{Form, Settings};
 use short::{short, ShortOptions};
@@ -64,7 +54,7 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         output.warn("the commits of submodules (status.submoduleSummary) are not shown");
     }
     let text = if global.json {
-        let branch = Branch::read(&repository, settings.ahead_behind)?;
+        let branch = CurrentBranch::read(&repository, settings.ahead_behind)?;
         Document::new(&found, &branch).to_json().into_bytes()
     } else {
         text(&repository, &found, &settings, output)?
@@ -91,11 +81,11 @@ fn text(
     output: &Output,
 ) -> Result<Vec<u8>, hedgerow::repository::Error> {
     let branch = if settings.branch {
-        Some(Branch::read(repository, settings.ahead_behind)?)
+        Some(CurrentBranch::read(repository, settings.ahead_behind)?)
     } else {
         None
     };
-    let shown = Shown {
+    let shown = PathStyle {
         prefix: &settings.prefix,
         high: repository.settings().quote_path,
     };

@@ -1,8 +1,7 @@
 //! Porcelain version 2: git-status(1) under "Porcelain Format Version 2".
 
-use super::branch::Branch;
-use super::letters::letters;
-use super::paths::Shown;
+use hedgerow::display::PathStyle;
+use hedgerow::repository::CurrentBranch;
 use hedgerow::repository::Mode;
 use hedgerow::status::{Change, Conflict, Status, Version};
 use hedgerow::ObjectId;
@@ -10,7 +9,7 @@ use hedgerow::ObjectId;
 /// Options of porcelain version 2.
 #[derive(Debug)]
 pub struct PorcelainOptions<'a> {
-    pub shown: Shown<'a>,
+    pub shown: PathStyle<'a>,
     /// `-z`: entries end with NUL, and paths are relative to the root and unquoted.
     pub null: bool,
     /// The number of stash entries, if it is to be shown.
@@ -22,7 +21,7 @@ pub struct PorcelainOptions<'a> {
 /// The status, a line for each path, after header lines for the branch if requested.
 pub fn porcelain(
     status: &Status,
-    branch: Option<&Branch>,
+    branch: Option<&CurrentBranch>,
     options: &PorcelainOptions<'_>,
 ) -> Vec<u8> {
     let mut lines = Lines {
@@ -57,7 +56,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn branch(&mut self, branch: &Branch) {
+    fn branch(&mut self, branch: &CurrentBranch) {
         match branch.id {
             Some(id) => self.header(&format!("branch.oid {id}")),
             None => self.header("branch.oid (initial)"),
@@ -82,7 +81,7 @@ impl Lines<'_> {
     }
 
     fn changed(&mut self, change: &Change) {
-        let (staged, unstaged) = letters(change);
+        let (staged, unstaged) = change.letters();
         self.add(if change.rename.is_some() { "2" } else { "1" });
         self.letters(staged, unstaged);
         let modes = [mode(change.head), mode(change.index), change.worktree];
@@ -113,7 +112,7 @@ impl Lines<'_> {
     }
 
     fn unmerged(&mut self, change: &Change) {
-        let (staged, unstaged) = letters(change);
+        let (staged, unstaged) = change.letters();
         let Conflict { base, ours, theirs } = change.conflict.unwrap_or_default();
         let sides = [base, ours, theirs];
         self.add("u");

@@ -2,15 +2,15 @@
 //! "CONFIGURATION".
 
 use super::arguments::Status as Command;
-use super::colors::Colors;
-use super::columns::Columns;
-use super::configuration::{ignored_in_submodules, untracked_mode, Configuration};
 use crate::environment;
 use crate::failure::Failure;
 use crate::global::Color;
 use bstr::{BString, ByteSlice};
+use hedgerow::display::Columns;
 use hedgerow::repository::Repository;
+use hedgerow::status::Colors;
 use hedgerow::status::Score;
+use hedgerow::status::{ignored_in_submodules, untracked_mode, Configuration};
 use hedgerow::status::{IgnoredFiles, Options, RenameWish, UntrackedFiles};
 use hedgerow::Execution;
 use std::ffi::OsString;
@@ -77,7 +77,11 @@ impl Settings {
         let is_colored = match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => configuration.is_colored(),
+            Color::Auto => {
+                let in_pager = configuration.color_in_pager;
+                let takes_colors = environment::output_takes_colors(in_pager);
+                configuration.color.applies(takes_colors)
+            }
         };
         let options = options(command, configuration.untracked)?;
         Ok(Settings {

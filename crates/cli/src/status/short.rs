@@ -1,15 +1,15 @@
 //! The short format and porcelain version 1: git-status(1) under "Short Format".
 
-use super::branch::Branch;
-use super::colors::{paint, Colors};
-use super::letters::{letters, letters_of_short};
-use super::paths::Shown;
+use hedgerow::display::paint;
+use hedgerow::display::PathStyle;
+use hedgerow::repository::CurrentBranch;
+use hedgerow::status::Colors;
 use hedgerow::status::{Change, Status};
 
 /// Options of the short format.
 #[derive(Debug)]
 pub struct ShortOptions<'a> {
-    pub shown: Shown<'a>,
+    pub shown: PathStyle<'a>,
     /// `-z`: entries end with NUL, and paths are relative to the root and unquoted.
     pub null: bool,
     /// Whether to write porcelain version 1, whose letters never change.
@@ -18,7 +18,11 @@ pub struct ShortOptions<'a> {
 }
 
 /// The status, a line for each path, after a line for the branch if it is given.
-pub fn short(status: &Status, branch: Option<&Branch>, options: &ShortOptions<'_>) -> Vec<u8> {
+pub fn short(
+    status: &Status,
+    branch: Option<&CurrentBranch>,
+    options: &ShortOptions<'_>,
+) -> Vec<u8> {
     let mut text = Vec::new();
     if let Some(branch) = branch {
         header(branch, options.colors, &mut text);
@@ -46,9 +50,9 @@ pub fn short(status: &Status, branch: Option<&Branch>, options: &ShortOptions<'_
 
 fn changed(change: &Change, options: &ShortOptions<'_>, text: &mut Vec<u8>) {
     let (staged, unstaged) = if options.porcelain {
-        letters(change)
+        change.letters()
     } else {
-        letters_of_short(change)
+        change.letters_of_short()
     };
     let (staged, unstaged) = (staged as u8, unstaged as u8);
     let colors = options.colors;
@@ -88,7 +92,7 @@ fn end_path(path: &[u8], options: &ShortOptions<'_>, text: &mut Vec<u8>) {
 }
 
 /// `## main...origin/main [ahead 1, behind 2]`.
-fn header(branch: &Branch, colors: &Colors, text: &mut Vec<u8>) {
+fn header(branch: &CurrentBranch, colors: &Colors, text: &mut Vec<u8>) {
     let Colors {
         header,
         local_branch,

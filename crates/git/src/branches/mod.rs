@@ -4,6 +4,7 @@
 mod branch;
 mod branch_state;
 mod comparisons;
+mod current;
 mod head;
 mod history;
 mod remote;
@@ -11,6 +12,7 @@ mod remote;
 pub use branch::{NewBranch, RemoteMatch};
 pub use branch_state::Ended;
 pub use comparisons::Comparison;
+pub use current::CurrentBranch;
 pub use head::HeadTarget;
 pub use history::{Orphans, Tracking};
 pub use remote::Upstream;

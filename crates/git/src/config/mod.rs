@@ -174,7 +174,7 @@ impl Config {
     }
 
     /// The merged files, for what reads a part of its own.
-    pub fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 

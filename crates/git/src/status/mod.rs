@@ -4,6 +4,8 @@
 //! caller.
 
 mod collect;
+mod colors;
+mod configuration;
 mod exclusion;
 mod leading;
 mod model;
@@ -21,9 +23,11 @@ mod submodules_by_git;
 mod unstaged;
 mod untracked;
 
+pub use colors::Colors;
+pub use configuration::{ignored_in_submodules, untracked_mode, Configuration};
 pub use model::{
-    Change, ChangeKind, Conflict, IgnoreSubmodules, IgnoredFiles, Remark, Rename, Sparse, Status,
-    SubmoduleState, UntrackedFiles, Version,
+    Change, ChangeKind, Conflict, ConflictKind, IgnoreSubmodules, IgnoredFiles, Remark, Rename,
+    Sparse, Status, SubmoduleState, UntrackedFiles, Version,
 };
 pub use operation::{operation, Operation};
 pub use options::{Options, RenameWish};

@@ -64,6 +64,35 @@ pub struct Change {
     pub submodule: Option<SubmoduleState>,
 }
 
+impl Change {
+    /// The letters for HEAD against the index and for the index against the working tree; a space
+    /// means no difference.
+    pub fn letters(&self) -> (char, char) {
+        if let Some(conflict) = &self.conflict {
+            return conflict.kind().letters();
+        }
+        let letter = |kind: Option<ChangeKind>| kind.map_or(' ', ChangeKind::letter);
+        (letter(self.staged), letter(self.unstaged))
+    }
+
+    /// The same, but changes inside a submodule have letters of their own, as in the short format.
+    pub fn letters_of_short(&self) -> (char, char) {
+        let (staged, unstaged) = self.letters();
+        match &self.submodule {
+            Some(state) if self.conflict.is_none() && self.unstaged.is_some() => {
+                let inside = match (state.new_commits, state.modified, state.untracked) {
+                    (true, ..) => 'M',
+                    (_, true, _) => 'm',
+                    (.., true) => '?',
+                    _ => unstaged,
+                };
+                (staged, inside)
+            }
+            _ => (staged, unstaged),
+        }
+    }
+}
+
 /// A mode and an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
@@ -125,6 +154,56 @@ pub struct Conflict {
     pub ours: Option<Version>,
     /// Stage 3: their side.
     pub theirs: Option<Version>,
+}
+
+/// What the sides of a conflict did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictKind {
+    /// Both sides removed it: `DD`.
+    BothDeleted,
+    /// Only our side has it: `AU`.
+    AddedByUs,
+    /// Their side removed it: `UD`.
+    DeletedByThem,
+    /// Only their side has it: `UA`.
+    AddedByThem,
+    /// Our side removed it: `DU`.
+    DeletedByUs,
+    /// Both sides added it: `AA`.
+    BothAdded,
+    /// Both sides changed it: `UU`.
+    BothModified,
+}
+
+impl Conflict {
+    /// What the sides did, judged by which of them are there.
+    pub fn kind(&self) -> ConflictKind {
+        let (base, ours) = (self.base.is_some(), self.ours.is_some());
+        match (base, ours, self.theirs.is_some()) {
+            (true, false, false) => ConflictKind::BothDeleted,
+            (false, true, false) => ConflictKind::AddedByUs,
+            (true, true, false) => ConflictKind::DeletedByThem,
+            (false, false, true) => ConflictKind::AddedByThem,
+            (true, false, true) => ConflictKind::DeletedByUs,
+            (false, true, true) => ConflictKind::BothAdded,
+            _ => ConflictKind::BothModified,
+        }
+    }
+}
+
+impl ConflictKind {
+    /// The letters of our side and of theirs.
+    pub fn letters(self) -> (char, char) {
+        match self {
+            ConflictKind::BothDeleted => ('D', 'D'),
+            ConflictKind::AddedByUs => ('A', 'U'),
+            ConflictKind::DeletedByThem => ('U', 'D'),
+            ConflictKind::AddedByThem => ('U', 'A'),
+            ConflictKind::DeletedByUs => ('D', 'U'),
+            ConflictKind::BothAdded => ('A', 'A'),
+            ConflictKind::BothModified => ('U', 'U'),
+        }
+    }
 }
 
 /// Where a renamed or copied path came from.

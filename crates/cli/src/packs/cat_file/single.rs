@@ -105,7 +105,7 @@ fn tree(
         push_hex(buffer, entry.id.as_bytes());
         buffer.push(b'\t');
         let high = repository.settings().quote_path;
-        buffer.extend_from_slice(&crate::quote::quoted(entry.name, high));
+        buffer.extend_from_slice(&hedgerow::display::quoted(entry.name, high));
         buffer.push(b'\n');
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 use super::options::Options;
 use crate::failure::Failure;
-use crate::humanised::humanised;
-use crate::quote::quoted_with_spaces;
+use hedgerow::display::humanised;
+use hedgerow::display::quoted_with_spaces;
 use hedgerow::plumbing::git::object_query::{push_hex, push_number, OutputStream};
 use hedgerow::plumbing::pack::{ObjectId, ObjectKind};
 use hedgerow::plumbing::reach::{MissingObject, Remainder, Source, Visitor, Walk, WalkedCommit};

@@ -1,22 +1,17 @@
 //! The long format, for people: what `git status` prints, word for word.
 
-mod lines;
 mod options;
 mod progress;
 mod sections;
-mod table;
-mod width;
 
 pub use options::LongOptions;
 
-use super::branch::Branch;
 use crate::tracking;
 use bstr::{BString, ByteSlice};
-use hedgerow::repository::Repository;
-use hedgerow::repository::Result;
+use hedgerow::display::ColoredLines;
+use hedgerow::repository::{CurrentBranch, Repository, Result};
 use hedgerow::status::ongoing::{operation, Operation, Rebase};
 use hedgerow::status::{Sparse, Status, UntrackedFiles};
-use lines::Lines;
 
 /// The status of `repository`. `warn` receives warnings about invalid settings.
 pub fn long(
@@ -25,10 +20,10 @@ pub fn long(
     options: &LongOptions<'_>,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<u8>> {
-    let branch = Branch::read(repository, options.ahead_behind)?;
+    let branch = CurrentBranch::read(repository, options.ahead_behind)?;
     let operation = operation(repository)?;
     let mut text = Long {
-        lines: Lines::new(options.comment.unwrap_or_default()),
+        lines: ColoredLines::new(options.comment.unwrap_or_default()),
         status,
         options,
         is_initial: branch.id.is_none(),
@@ -61,7 +56,7 @@ fn onto(rebase: &Rebase) -> BString {
 
 /// State shared by all parts of the text.
 struct Long<'a> {
-    lines: Lines<'a>,
+    lines: ColoredLines<'a>,
     status: &'a Status,
     options: &'a LongOptions<'a>,
     operation: &'a Operation,
@@ -75,7 +70,7 @@ impl Long<'_> {
     fn branch(
         &mut self,
         repository: &Repository,
-        branch: &Branch,
+        branch: &CurrentBranch,
         warn: &mut dyn FnMut(String),
     ) -> Result<()> {
         let colors = &self.options.colors;

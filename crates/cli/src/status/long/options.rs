@@ -1,17 +1,17 @@
 //! Options of the long format.
 
-use super::table::Table;
 use crate::environment;
-use crate::status::colors::Colors;
-use crate::status::paths::Shown;
 use crate::status::settings::Settings;
 use bstr::BStr;
+use hedgerow::display::PathStyle;
+use hedgerow::display::Table;
+use hedgerow::status::Colors;
 use hedgerow::status::{IgnoredFiles, UntrackedFiles};
 
 /// Options of the long format.
 #[derive(Debug)]
 pub struct LongOptions<'a> {
-    pub shown: Shown<'a>,
+    pub shown: PathStyle<'a>,
     pub show_stash: bool,
     /// Whether to count the commits between the branch and its upstream.
     pub ahead_behind: bool,
@@ -30,7 +30,7 @@ pub struct LongOptions<'a> {
 }
 
 impl<'a> LongOptions<'a> {
-    pub fn new(settings: &'a Settings, shown: Shown<'a>) -> Self {
+    pub fn new(settings: &'a Settings, shown: PathStyle<'a>) -> Self {
         LongOptions {
             shown,
             show_stash: settings.show_stash,

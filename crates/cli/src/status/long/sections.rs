@@ -1,10 +1,10 @@
 //! The lists of paths.
 
-use super::table::Table;
 use super::Long;
-use crate::status::colors::{Colors, RESET};
 use bstr::BString;
-use hedgerow::status::{Change, ChangeKind, Conflict, IgnoredFiles, UntrackedFiles};
+use hedgerow::display::{Table, RESET};
+use hedgerow::status::Colors;
+use hedgerow::status::{Change, ChangeKind, ConflictKind, IgnoredFiles, UntrackedFiles};
 
 /// The width of the label before a changed path, and before one in conflict.
 const CHANGE_WIDTH: usize = "typechange: ".len();
@@ -37,25 +37,30 @@ impl Long<'_> {
 
     /// Conflicts that prevent the end of a merge.
     pub(super) fn unmerged(&mut self) {
-        let conflict = |change: &Change| Some((change.path.clone(), Side::of(&change.conflict?)));
-        let conflicts: Vec<(BString, Side)> =
+        let conflict = |change: &Change| Some((change.path.clone(), change.conflict?.kind()));
+        let conflicts: Vec<(BString, ConflictKind)> =
             self.status.changes.iter().filter_map(conflict).collect();
         if conflicts.is_empty() {
             return;
         }
         self.header("Unmerged paths:");
         self.hint_to_unstage();
-        let has = |one: fn(Side) -> bool| conflicts.iter().any(|(_, side)| one(*side));
-        let both_deleted = has(|side| side == Side::BothDeleted);
-        let one_deleted = has(|side| matches!(side, Side::DeletedByUs | Side::DeletedByThem));
-        let only_deleted = !has(|side| side != Side::BothDeleted);
+        let has = |one: fn(ConflictKind) -> bool| conflicts.iter().any(|(_, kind)| one(*kind));
+        let both_deleted = has(|kind| kind == ConflictKind::BothDeleted);
+        let one_deleted = has(|kind| {
+            matches!(
+                kind,
+                ConflictKind::DeletedByUs | ConflictKind::DeletedByThem
+            )
+        });
+        let only_deleted = !has(|kind| kind != ConflictKind::BothDeleted);
         self.hint(match (both_deleted, one_deleted) {
             (false, false) => "  (use \"git add <file>...\" to mark resolution)",
             (true, false) if only_deleted => "  (use \"git rm <file>...\" to mark resolution)",
             _ => "  (use \"git add/rm <file>...\" as appropriate to mark resolution)",
         });
-        for (path, side) in &conflicts {
-            let words = side.words();
+        for (path, kind) in &conflicts {
+            let words = conflict_words(*kind);
             let mut text = format!("{words:CONFLICT_WIDTH$}").into_bytes();
             text.extend_from_slice(&self.options.shown.path(path));
             text.push(b'\n');
@@ -208,41 +213,15 @@ fn inside(change: &Change) -> String {
     }
 }
 
-/// What each side of a conflict did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    BothDeleted,
-    AddedByUs,
-    DeletedByThem,
-    AddedByThem,
-    DeletedByUs,
-    BothAdded,
-    BothModified,
-}
-
-impl Side {
-    fn of(conflict: &Conflict) -> Self {
-        let (base, ours) = (conflict.base.is_some(), conflict.ours.is_some());
-        match (base, ours, conflict.theirs.is_some()) {
-            (true, false, false) => Side::BothDeleted,
-            (false, true, false) => Side::AddedByUs,
-            (true, true, false) => Side::DeletedByThem,
-            (false, false, true) => Side::AddedByThem,
-            (true, false, true) => Side::DeletedByUs,
-            (false, true, true) => Side::BothAdded,
-            _ => Side::BothModified,
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Side::BothDeleted => "both deleted:",
-            Side::AddedByUs => "added by us:",
-            Side::DeletedByThem => "deleted by them:",
-            Side::AddedByThem => "added by them:",
-            Side::DeletedByUs => "deleted by us:",
-            Side::BothAdded => "both added:",
-            Side::BothModified => "both modified:",
-        }
+/// The label of a path in conflict.
+fn conflict_words(kind: ConflictKind) -> &'static str {
+    match kind {
+        ConflictKind::BothDeleted => "both deleted:",
+        ConflictKind::AddedByUs => "added by us:",
+        ConflictKind::DeletedByThem => "deleted by them:",
+        ConflictKind::AddedByThem => "added by them:",
+        ConflictKind::DeletedByUs => "deleted by us:",
+        ConflictKind::BothAdded => "both added:",
+        ConflictKind::BothModified => "both modified:",
     }
 }

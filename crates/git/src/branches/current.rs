@@ -1,13 +1,15 @@
-//! The current branch and its relation to the upstream, as all formats need it.
+//! The current branch and its relation to the upstream.
 
+use super::Tracking;
+use crate::refs::Head;
+use crate::repository::Repository;
+use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow::repository::Result;
-use hedgerow::repository::{Head, Repository, Tracking};
-use hedgerow::ObjectId;
+use gix_hash::ObjectId;
 
-/// The state of HEAD.
+/// What HEAD names, and how that compares with its upstream.
 #[derive(Debug)]
-pub struct Branch {
+pub struct CurrentBranch {
     /// The current commit; `None` if there is none yet.
     pub id: Option<ObjectId>,
     /// The full name of the branch; `None` if HEAD is detached.
@@ -20,7 +22,7 @@ pub struct Branch {
     pub uncounted: bool,
 }
 
-impl Branch {
+impl CurrentBranch {
     /// Reads HEAD and, if `count`, counts the commits between the branch and its upstream.
     pub fn read(repository: &Repository, count: bool) -> Result<Self> {
         let head = repository.head()?;
@@ -32,7 +34,7 @@ impl Branch {
         let upstream = tracking
             .as_ref()
             .map(|tracking| repository.shorten_reference(tracking.upstream.tracking.as_ref()));
-        Ok(Branch {
+        Ok(CurrentBranch {
             upstream: upstream.unwrap_or_default(),
             id: head.id(),
             name: head.branch().map(BStr::to_owned),

@@ -1,5 +1,7 @@
-//! Parses color values: git-config(1), section "color" of "Values".
+//! Colors: git-config(1), section "color" of "Values".
 
+use crate::config::Config;
+use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 
 const ATTRIBUTES: [(&str, u32, u32); 7] = [
@@ -12,13 +14,16 @@ const ATTRIBUTES: [(&str, u32, u32); 7] = [
     ("strike", 9, 29),
 ];
 
+/// The escape sequence after a colored text.
+pub const RESET: &str = "\x1b[m";
+
 const NAMES: [&str; 8] = [
     "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
 ];
 
 /// The escape sequence for `words` such as `red bold` or `normal #00ff00 ul`; `None` if one of them
 /// is not a color or attribute, or if there are more than two colors.
-pub fn sequence(words: &BStr) -> Option<String> {
+fn sequence(words: &BStr) -> Option<String> {
     let mut has_reset = false;
     let mut colors = Vec::new();
     let mut attributes = 0_u32;
@@ -44,6 +49,28 @@ pub fn sequence(words: &BStr) -> Option<String> {
         Some(String::new())
     } else {
         Some(format!("\x1b[{}m", parts.join(";")))
+    }
+}
+
+/// The escape sequence for the value of `key`; `None` if it is not set.
+///
+/// Fails if the value is not a color.
+pub fn color_of_key(config: &Config, key: &str) -> Result<Option<String>> {
+    let Some(words) = config.text(key)? else {
+        return Ok(None);
+    };
+    let sequence = sequence(words.as_ref()).ok_or_else(|| Error::Config {
+        reason: format!("invalid color value: {words}"),
+    })?;
+    Ok(Some(sequence))
+}
+
+/// Appends a text in a color; an empty color leaves it plain.
+pub fn paint(text: &mut Vec<u8>, color: &str, parts: &[&[u8]]) {
+    text.extend_from_slice(color.as_bytes());
+    parts.iter().for_each(|part| text.extend_from_slice(part));
+    if !color.is_empty() {
+        text.extend_from_slice(RESET.as_bytes());
     }
 }
 

@@ -1,17 +1,17 @@
-//! Paths in a status: relative to the user's directory, quoted where needed.
+//! Paths as git shows them to people: relative to their directory, quoted where needed.
 
-use crate::quote::{quoted, quoted_with_spaces};
+use super::quote::{quoted, quoted_with_spaces};
 
 /// How to show paths.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct PathStyle<'a> {
     /// The directory they are relative to, ending in a slash; empty for the top.
     pub prefix: &'a [u8],
     /// `core.quotePath`: bytes above 127 are quoted, too.
     pub high: bool,
 }
 
-impl Shown<'_> {
+impl PathStyle<'_> {
     /// The path, relative and quoted.
     pub fn path(&self, path: &[u8]) -> Vec<u8> {
         quoted(&relative(path, self.prefix), self.high)
@@ -24,7 +24,7 @@ impl Shown<'_> {
 }
 
 /// The relative path from the directory `prefix` to `path`; both are relative to the same root.
-pub fn relative(path: &[u8], prefix: &[u8]) -> Vec<u8> {
+fn relative(path: &[u8], prefix: &[u8]) -> Vec<u8> {
     let is_within = |end: &usize| path.get(..*end) == prefix.get(..*end);
     let ends = prefix.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     let common = ends.map(|(at, _)| at + 1).take_while(is_within).last();
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn spaces_are_quoted_in_the_short_format_alone() {
-        let shown = Shown {
+        let shown = PathStyle {
             prefix: b"",
             high: true,
         };

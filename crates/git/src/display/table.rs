@@ -1,7 +1,7 @@
 //! Paths in columns, laid out as by git-column(1).
 
 use super::width::width;
-use crate::status::columns::Layout;
+use super::Layout;
 use bstr::BString;
 
 /// Number of spaces between two columns.
@@ -10,6 +10,7 @@ const PADDING: usize = 1;
 /// Layout options of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
+    /// The order of the cells.
     pub layout: Layout,
     /// Whether columns are as narrow as their cells, instead of all having one width.
     pub dense: bool,

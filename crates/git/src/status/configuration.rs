@@ -1,21 +1,25 @@
 //! Configuration of a status: git-config(1) under "status", "color" and "column".
 
 use super::colors::{self, Colors};
-use super::columns::Columns;
-use super::when::When;
-use crate::environment;
-use crate::failure::Failure;
+use super::{IgnoreSubmodules, UntrackedFiles};
+use crate::config::{boolean, Config};
+use crate::display::{Columns, When};
+use crate::repository::Repository;
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow::repository::{boolean, Config, Repository};
-use hedgerow::status::{IgnoreSubmodules, UntrackedFiles};
 
-/// The configured settings. The command line and the format override them.
+/// The configured settings of how a status is shown. The command line and the format override them.
 #[derive(Debug)]
 pub struct Configuration {
+    /// `status.short`: use the short format.
     pub short: Option<bool>,
+    /// `status.branch`: show the branch in the short formats.
     pub branch: Option<bool>,
+    /// `status.aheadBehind`: count the commits between the branch and its upstream.
     pub ahead_behind: Option<bool>,
+    /// `status.showStash`: show the number of stash entries.
     pub show_stash: Option<bool>,
+    /// `status.relativePaths`: paths are relative to the user's directory.
     pub relative_paths: bool,
     /// The comment prefix for lines of the long format, if they are to be comments.
     pub comment: Option<BString>,
@@ -23,17 +27,21 @@ pub struct Configuration {
     pub submodule_summary: bool,
     /// `advice.statusHints`.
     pub hints: bool,
+    /// `status.showUntrackedFiles`.
     pub untracked: UntrackedFiles,
+    /// When to use colors.
     pub color: When,
     /// Whether colors are used in a pager started by git.
     pub color_in_pager: bool,
+    /// `color.status`: the color of each kind of text.
     pub colors: Colors,
+    /// `column.status`: the layout of untracked and ignored paths.
     pub columns: Columns,
 }
 
 impl Configuration {
     /// Reads all of it: an invalid value is an error even where it is not used.
-    pub fn read(repository: &Repository) -> Result<Self, Failure> {
+    pub fn read(repository: &Repository) -> Result<Self> {
         let config = repository.config();
         let in_pager = config.bool("color.pager")?;
         if let Some(when) = config.text("diff.ignoreSubmodules")? {
@@ -53,20 +61,14 @@ impl Configuration {
             color: colors::when(config)?,
             color_in_pager: in_pager.or(config.bool("pager.color")?).unwrap_or(true),
             colors: Colors::of(config)?,
-            columns: Columns::of(config)?,
+            columns: Columns::of(config, "status")?,
         })
-    }
-
-    /// Whether to use colors.
-    pub fn is_colored(&self) -> bool {
-        let takes_colors = environment::output_takes_colors(self.color_in_pager);
-        self.color.applies(takes_colors)
     }
 }
 
 /// The comment prefix, if `status.displayCommentPrefix` is set: `core.commentString` or its older
 /// name.
-fn comment(config: &Config) -> Result<Option<BString>, Failure> {
+fn comment(config: &Config) -> Result<Option<BString>> {
     let is_wanted = config.bool("status.displayCommentPrefix")? == Some(true);
     let mut mark = BString::from("#");
     for key in ["core.commentChar", "core.commentString"] {
@@ -83,13 +85,15 @@ fn comment(config: &Config) -> Result<Option<BString>, Failure> {
             }
         };
         let key = key.to_ascii_lowercase();
-        return Err(Failure::fatal(format_args!("{key} {wrong}")));
+        return Err(Error::Config {
+            reason: format!("{key} {wrong}"),
+        });
     }
     Ok(Some(mark).filter(|_| is_wanted))
 }
 
 /// `status.submoduleSummary`: a boolean, or a number of commits.
-fn submodule_summary(config: &Config) -> Result<bool, Failure> {
+fn submodule_summary(config: &Config) -> Result<bool> {
     const KEY: &str = "status.submoduleSummary";
     if config
         .string(KEY)
@@ -101,7 +105,7 @@ fn submodule_summary(config: &Config) -> Result<bool, Failure> {
     }
 }
 
-fn untracked(config: &Config) -> Result<UntrackedFiles, Failure> {
+fn untracked(config: &Config) -> Result<UntrackedFiles> {
     match config.string("status.showUntrackedFiles") {
         Some(mode) => untracked_mode(mode.as_ref()),
         // A key without a value is a boolean that is true.
@@ -110,28 +114,30 @@ fn untracked(config: &Config) -> Result<UntrackedFiles, Failure> {
 }
 
 /// Parses the value of `-u` or `status.showUntrackedFiles`.
-pub fn untracked_mode(mode: &BStr) -> Result<UntrackedFiles, Failure> {
+///
+/// Fails if it is none of git's words.
+pub fn untracked_mode(mode: &BStr) -> Result<UntrackedFiles> {
     match (boolean(mode), mode.as_bytes()) {
         (Some(true), _) | (_, b"normal") => Ok(UntrackedFiles::Normal),
         (Some(false), _) => Ok(UntrackedFiles::No),
         (_, b"all") => Ok(UntrackedFiles::All),
-        _ => {
-            let message = format_args!("Invalid untracked files mode '{mode}'");
-            Err(Failure::fatal(message))
-        }
+        _ => Err(Error::Config {
+            reason: format!("Invalid untracked files mode '{mode}'"),
+        }),
     }
 }
 
 /// Parses the value of `--ignore-submodules` or `diff.ignoreSubmodules`.
-pub fn ignored_in_submodules(when: &BStr) -> Result<IgnoreSubmodules, Failure> {
+///
+/// Fails if it is none of git's words.
+pub fn ignored_in_submodules(when: &BStr) -> Result<IgnoreSubmodules> {
     match when.as_bytes() {
         b"all" => Ok(IgnoreSubmodules::All),
         b"dirty" => Ok(IgnoreSubmodules::Dirty),
         b"untracked" => Ok(IgnoreSubmodules::Untracked),
         b"none" => Ok(IgnoreSubmodules::None),
-        _ => {
-            let message = format_args!("bad --ignore-submodules argument: {when}");
-            Err(Failure::fatal(message))
-        }
+        _ => Err(Error::Config {
+            reason: format!("bad --ignore-submodules argument: {when}"),
+        }),
     }
 }

@@ -1,16 +1,18 @@
 //! The layout of paths in columns: git-config(1) under `column.ui`.
 
-use super::when::When;
-use crate::failure::Failure;
+use super::When;
+use crate::config::Config;
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow::repository::Config;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 /// How paths are laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
+    /// When paths are in columns.
     pub when: When,
+    /// The order of paths in the table.
     pub layout: Layout,
     /// Whether columns are as narrow as their paths, instead of all having one width.
     pub dense: bool,
@@ -28,31 +30,36 @@ pub enum Layout {
     Plain,
 }
 
-const KEYS: [&str; 2] = ["ui", "status"];
-
 impl Columns {
-    /// Reads `column.ui` and `column.status`; the one that is written later wins.
-    pub fn of(config: &Config) -> Result<Self, Failure> {
+    /// Reads `column.ui` and the key of a command such as `column.status`; the one that is written
+    /// later wins.
+    ///
+    /// Fails if a value is missing or has an unknown word.
+    pub fn of(config: &Config, command: &str) -> Result<Self> {
         let mut columns = Columns::default();
-        for (key, words) in settings(config) {
+        for (key, words) in settings(config, ["ui", command]) {
             let Some(words) = words else {
-                let message = format_args!("missing value for 'column.{key}'");
-                return Err(Failure::fatal(message));
+                return Err(Error::Config {
+                    reason: format!("missing value for 'column.{key}'"),
+                });
             };
-            columns
-                .read(words.as_ref())
-                .map_err(|_| Failure::fatal(format_args!("invalid column.{key} mode {words}")))?;
+            columns.read(words.as_ref()).map_err(|_| Error::Config {
+                reason: format!("invalid column.{key} mode {words}"),
+            })?;
         }
         Ok(columns)
     }
 
     /// The same, modified by each `--column` option.
-    pub fn with(mut self, given: &[OsString]) -> Result<Self, Failure> {
+    ///
+    /// Fails if one has an unknown word.
+    pub fn with(mut self, given: &[OsString]) -> Result<Self> {
         for words in given {
             self.when = When::Always;
             let words = words.as_bytes().as_bstr();
-            self.read(words)
-                .map_err(|rest| Failure::usage(format_args!("unsupported option '{rest}'")))?;
+            self.read(words).map_err(|rest| Error::Usage {
+                reason: format!("unsupported option '{rest}'"),
+            })?;
         }
         Ok(self)
     }
@@ -86,7 +93,7 @@ impl Columns {
 }
 
 /// The values of all keys in the order in which they are written; a key without `=` has no value.
-fn settings(config: &Config) -> Vec<(&'static str, Option<BString>)> {
+fn settings<'a>(config: &Config, keys: [&'a str; 2]) -> Vec<(&'a str, Option<BString>)> {
     let mut settings = Vec::new();
     for section in config.file().sections() {
         let header = section.header();
@@ -95,20 +102,20 @@ fn settings(config: &Config) -> Vec<(&'static str, Option<BString>)> {
             continue;
         }
         let body = section.body();
-        let mut seen = [0; KEYS.len()];
+        let mut seen = [0; 2];
         for name in body.value_names() {
             let own = |key: &&str| name.eq_ignore_ascii_case(key);
-            let Some(at) = KEYS.iter().position(own) else {
+            let Some(at) = keys.iter().position(own) else {
                 continue;
             };
-            let values = body.values(KEYS[at]);
+            let values = body.values(keys[at]);
             // Only for a single value can a missing `=` be detected.
             let value = match values.len() {
-                1 => body.value_implicit(KEYS[at]).flatten(),
+                1 => body.value_implicit(keys[at]).flatten(),
                 _ => values.into_iter().nth(seen[at]),
             };
             seen[at] += 1;
-            settings.push((KEYS[at], value));
+            settings.push((keys[at], value));
         }
     }
     settings

@@ -1,23 +1,25 @@
 //! Lines with colors, optionally marked as comments.
 
-use crate::status::colors::paint;
+use super::paint;
 
-/// The text of a status as it grows.
+/// A text of lines as it grows.
 #[derive(Debug)]
-pub struct Lines<'a> {
+pub struct ColoredLines<'a> {
     text: Vec<u8>,
     /// The comment prefix; empty if lines are not comments.
     comment: &'a [u8],
 }
 
-impl<'a> Lines<'a> {
+impl<'a> ColoredLines<'a> {
+    /// No lines yet. `comment` starts each line; it is empty if lines are not comments.
     pub fn new(comment: &'a [u8]) -> Self {
-        Lines {
+        ColoredLines {
             text: Vec::new(),
             comment,
         }
     }
 
+    /// The finished text.
     pub fn into_text(self) -> Vec<u8> {
         self.text
     }

@@ -1,12 +1,9 @@
-//! The colors of the formats for people: git-config(1) under `color.status.<slot>`.
+//! The colors of a status: git-config(1) under `color.status.<slot>`.
 
-use super::color_words::sequence;
-use super::when::When;
-use hedgerow::repository::Config;
-use hedgerow::repository::{Error, Result};
+use crate::config::Config;
+use crate::display::{color_of_key, When};
+use crate::Result;
 
-/// The sequence after a colored text.
-pub const RESET: &str = "\x1b[m";
 const GREEN: &str = "\x1b[32m";
 const RED: &str = "\x1b[31m";
 
@@ -60,42 +57,19 @@ impl Colors {
 
 fn of_slot(config: &Config, slot: &str, default: &str) -> Result<String> {
     for section in ["color.status", "status.color"] {
-        if let Some(words) = config.text(&format!("{section}.{slot}"))? {
-            return sequence(words.as_ref()).ok_or_else(|| Error::Config {
-                reason: format!("invalid color value: {words}"),
-            });
+        if let Some(color) = color_of_key(config, &format!("{section}.{slot}"))? {
+            return Ok(color);
         }
     }
     Ok(default.to_owned())
 }
 
-/// When to use colors: `color.status`, or else `color.ui`.
+/// When a status has colors: `color.status`, or else `color.ui`.
 ///
 /// An invalid value of either is an error, whether it is used or not.
-pub fn when(config: &Config) -> Result<When> {
-    let status = when_of_key(config, "color.status")?;
-    let older = when_of_key(config, "status.color")?;
-    let all = when_of_key(config, "color.ui")?;
+pub(super) fn when(config: &Config) -> Result<When> {
+    let status = When::of_key(config, "color.status")?;
+    let older = When::of_key(config, "status.color")?;
+    let all = When::of_key(config, "color.ui")?;
     Ok(status.or(older).or(all).unwrap_or(When::Auto))
-}
-
-fn when_of_key(config: &Config, key: &str) -> Result<Option<When>> {
-    let word = config.string(key).unwrap_or_default();
-    Ok(match word.to_ascii_lowercase().as_slice() {
-        b"always" => Some(When::Always),
-        b"never" => Some(When::Never),
-        b"auto" => Some(When::Auto),
-        _ => config
-            .bool(key)?
-            .map(|yes| if yes { When::Auto } else { When::Never }),
-    })
-}
-
-/// Appends a text in a color.
-pub fn paint(text: &mut Vec<u8>, color: &str, parts: &[&[u8]]) {
-    text.extend_from_slice(color.as_bytes());
-    parts.iter().for_each(|part| text.extend_from_slice(part));
-    if !color.is_empty() {
-        text.extend_from_slice(RESET.as_bytes());
-    }
 }

@@ -1,0 +1,23 @@
+//! How git shows text: paths in quotes, byte counts, colors, columns.
+//!
+//! Everything here depends on the configuration alone, not on a repository.
+
+mod byte_count;
+mod color;
+mod columns;
+mod lines;
+mod paths;
+mod quote;
+mod table;
+mod when;
+mod width;
+
+pub use byte_count::humanised;
+pub use color::{color_of_key, paint, RESET};
+pub use columns::{Columns, Layout};
+pub use lines::ColoredLines;
+pub use paths::PathStyle;
+pub use quote::{quoted, quoted_with_spaces};
+pub use table::Table;
+pub use when::When;
+pub use width::width;

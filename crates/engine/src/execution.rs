@@ -8,7 +8,9 @@ use std::sync::Arc;
 pub struct Execution {
     /// The number of workers.
     pub jobs: Jobs,
-    /// Ends the command early; it then fails, and leaves unchanged what it was to replace.
+    /// Ends the command early: it returns the error of its kind for that. Indexes, references, packs,
+    /// images and archives are then as they were; files that a checkout or an extraction has already
+    /// written stay.
     pub cancel: CancelToken,
     /// The command's progress, for display while it runs.
     pub progress: Arc<Progress>,

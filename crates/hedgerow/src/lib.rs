@@ -1,9 +1,10 @@
 //! hedgerow moves whole file trees between Git packs, working trees, tar streams and SquashFS
 //! images: in parallel, in a deterministic order, and hiding the latency of the file system.
 //!
-//! There is a module for each verb. Each function takes `Options`, whose [`Execution`] sets the
-//! number of workers, cancellation and progress reports, and returns an outcome. This library does
-//! not print, exit, or read the environment of the process.
+//! There is a module for each verb. What a function takes is an options struct with an [`Execution`] in
+//! it, or the [`Execution`] alone where there is nothing else to choose: it sets the number of workers,
+//! cancellation and progress reports. This library does not print, exit, or read the environment of the
+//! process. The modules of verbs are meant to stay as they are; [`plumbing`] changes more often.
 //!
 //! | to | call |
 //! |---|---|

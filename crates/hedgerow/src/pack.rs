@@ -10,7 +10,7 @@ pub use hedgerow_pack::{Error as PackError, HashKind, IndexLayout};
 pub use hedgerow_reach::{Error as ReachError, Question};
 pub use hedgerow_serve::{Error as ServeError, PackOptions, PackWritten};
 
-use crate::Repository;
+use crate::{Environment, Repository};
 use hedgerow_git::reachability::{bitmaps, Sources};
 use hedgerow_maintain::repack::{carry_out, Plan, Settings};
 use hedgerow_pack::indexer::index_pack_file;
@@ -98,9 +98,9 @@ pub fn chain_lengths(objects: &[PackedObject]) -> Vec<u64> {
     chains
 }
 
-/// Repacks `repository` as `git repack` does; `observer` is told of warnings and progress. The
-/// repository has to be opened without accelerators ([`crate::Environment`]'s `unaided`), because what
-/// a wrong one does not know of would be deleted.
+/// Repacks `repository` like `git repack`. Warnings and the progress of each pack are reported to
+/// `observer`. A repository that was opened with accelerators is opened anew without them (`unaided` of
+/// [`crate::Environment`]): objects that a wrong accelerator does not contain would be deleted.
 ///
 /// # Errors
 /// An error before anything is deleted leaves all existing packs and objects in place.
@@ -119,10 +119,7 @@ pub fn chain_lengths(objects: &[PackedObject]) -> Vec<u64> {
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let directory = std::path::absolute("repository.git")?;
-/// let environment = Environment {
-///     unaided: true,
-///     ..Environment::from_vars(std::env::vars_os(), directory)?
-/// };
+/// let environment = Environment::from_vars(std::env::vars_os(), directory)?;
 /// let request = RepackRequest {
 ///     all: true,
 ///     delete: true,
@@ -141,6 +138,14 @@ pub fn repack(
     request: &RepackRequest,
     observer: &dyn Observer,
 ) -> Result<(), RepackError> {
+    let unaided = match repository.environment() {
+        environment if environment.unaided => None,
+        environment => Some(Repository::discover(&Environment {
+            unaided: true,
+            ..environment.clone()
+        })?),
+    };
+    let repository = unaided.as_ref().unwrap_or(repository);
     let settings = Settings::resolve(request, repository, observer)?;
     let plan = Plan::make(repository, &settings, observer)?;
     carry_out(repository, plan, &settings, observer)

@@ -10,7 +10,9 @@
 use hedgerow::image::{
     ArchiveOptions, ArchiveOutput, CreateOptions, ExtractOptions, Image, Source, WriteError,
 };
+use hedgerow::pack::HashKind;
 use hedgerow::pack::{IndexOptions, Observer, PackError, PackOptions, Question, RepackRequest};
+use hedgerow::plumbing::pack::TrailerHasher;
 use hedgerow::walk::{CountedLinks, Entry, Omission, OpenDirectory, Receiver, Totals};
 use hedgerow::{checkout, image, pack, status, walk, Environment, Execution, Repository, Stage};
 use hedgerow_testkit::git_text;
@@ -254,5 +256,45 @@ fn packs_are_made_indexed_and_replaced() {
     assert!(counted.starts_with("count: 0\n"), "{counted}");
     let in_pack = format!("in-pack: {objects}\n");
     assert!(counted.contains(&in_pack), "{counted}");
+    scene.ask(&["fsck", "--strict"]);
+}
+
+/// A repack believes no accelerator, however the repository was opened: objects that a wrong one does
+/// not know of would be deleted.
+#[test]
+fn a_repack_opens_the_repository_without_accelerators() {
+    let scene = Scene::new();
+    scene.ask(&["commit-graph", "write", "--reachable"]);
+    let graph = scene.path("tree/.git/objects/info/commit-graph");
+    let mut content = fs::read(&graph).unwrap();
+    let chunks = (0..usize::from(content[6])).map(|number| 8 + 12 * number);
+    let commits = chunks.map(|at| &content[at..at + 12]);
+    let commits = commits.into_iter().find(|entry| &entry[..4] == b"CDAT");
+    let start = u64::from_be_bytes(commits.unwrap()[4..].try_into().unwrap()) as usize;
+    // Both commits have no parents, says the file: a tree, two parents, and eight bytes more.
+    for commit in 0..2 {
+        let parent = start + commit * 36 + 20;
+        content[parent..parent + 4].copy_from_slice(&0x7000_0000_u32.to_be_bytes());
+    }
+    let end = content.len() - 20;
+    let mut hasher = TrailerHasher::new(HashKind::Sha1);
+    hasher.update(&content[..end]);
+    let trailer = hasher.finish();
+    content[end..].copy_from_slice(trailer.as_bytes());
+    fs::remove_file(&graph).unwrap();
+    fs::write(&graph, &content).unwrap();
+
+    let environment = Environment {
+        unaided: false,
+        ..scene.repository().environment().clone()
+    };
+    let repository = Repository::discover(&environment).unwrap();
+    let request = RepackRequest {
+        all: true,
+        delete: true,
+        ..RepackRequest::default()
+    };
+    pack::repack(&repository, &request, &Silent).unwrap();
+    fs::remove_file(&graph).unwrap();
     scene.ask(&["fsck", "--strict"]);
 }

@@ -46,6 +46,9 @@ pub struct IndexOptions<'s> {
     /// The hash function of the objects.
     pub hash: Kind,
     /// How to run: progress is reported in [`Stage::Receiving`] and [`Stage::Resolving`].
+    ///
+    /// [`Stage::Receiving`]: hedgerow_engine::Stage::Receiving
+    /// [`Stage::Resolving`]: hedgerow_engine::Stage::Resolving
     pub execution: Execution,
     /// The repository: objects are compared with existing ones, which may also be delta bases.
     pub store: Option<&'s ObjectStore>,

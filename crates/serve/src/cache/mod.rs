@@ -62,7 +62,7 @@ pub struct ResponseCache {
 }
 
 /// The hash that identifies a response.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ResponseKey([u8; 32]);
 
 /// The result of a lookup.

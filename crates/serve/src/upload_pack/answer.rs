@@ -66,11 +66,12 @@ pub fn answer_command(
     answer(&request, repository, store, entry, output)
 }
 
-/// Answers `request` on `output`, from `store`, if there is one.
+/// Answers `request` on `output`, from `store`, if there is one. The store may be any
+/// [`ResponseStore`]; [`answer_command`] opens that in a directory.
 ///
 /// # Errors
 /// Whether anything was sent says what can be done then.
-fn answer(
+pub fn answer(
     request: &Request,
     repository: &Repository,
     store: Option<&dyn ResponseStore>,

@@ -8,7 +8,8 @@ mod request;
 mod sink;
 mod store;
 
-pub use answer::{answer_command, Answered, NotAnswered};
+pub use answer::{answer, answer_command, Answered, NotAnswered};
 pub use log::{Entry, Server};
 pub use receiver::ResponseOutput;
+pub use request::Request;
 pub use store::{NewResponse, ResponseLookup, ResponseStore, StoredResponse};

@@ -7,6 +7,10 @@ use crate::Result;
 use std::io;
 
 /// Stores whole responses, for many clients with the same request.
+///
+/// A key stands for a request to one repository: a store for several has to add which one. A store need
+/// not check that a repository still has the objects of a response, but should not serve it after the
+/// repository is gone. A response that nobody completes must end the waiting of its followers.
 pub trait ResponseStore: Sync {
     /// The response to the request with `key`, complete or growing, or else a new one to write.
     ///

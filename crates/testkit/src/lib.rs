@@ -7,7 +7,7 @@
 //!   [`Outcome`] run git or hedgerow and tell how it ended.
 //! - [`skip`] and [`require`] say aloud that a test could not run here.
 //! - [`Random`] draws the same numbers everywhere; [`history`] draws repositories from it;
-//!   [`snapshot`] takes a picture of a tree, and [`index_file`] reads an index a second way.
+//!   [`snapshot()`] takes a picture of a tree, and [`index_file`] reads an index a second way.
 
 #![allow(
     clippy::disallowed_methods,

@@ -405,8 +405,8 @@ fn a_pack_that_cannot_be_read_lets_nothing_be_deleted() {
         ..whole()
     };
     let settings = Settings::resolve(&request, &opened, &listener).unwrap();
-    let plan = Plan::make(&opened, &settings, &listener).unwrap();
-    let done = carry_out(&opened, plan, &settings, &listener);
+    let plan = Plan::make(&opened, &settings, &listener);
+    let done = plan.and_then(|plan| carry_out(&opened, plan, &settings, &listener));
     assert!(done.is_err(), "what is damaged is not packed");
     assert_eq!(names(&repository), before);
 }

@@ -313,7 +313,7 @@ fn a_closure_without_bitmaps_is_exact() {
 }
 
 #[test]
-fn a_closure_by_the_bitmaps_of_git_is_what_git_finds_with_them() {
+fn a_closure_by_the_bitmaps_of_git_is_exact() {
     let mut questions = 0;
     for (seed, format, _, graph) in SCENES {
         let made = scene(seed, format, Storage::Packed, graph);
@@ -343,7 +343,8 @@ fn a_closure_by_the_bitmaps_of_git_is_what_git_finds_with_them() {
             };
             check_answer(&opened, Some(&bitmaps), &tips);
             let by_git = opened.ids(&["--objects", "--use-bitmap-index"], &tips);
-            assert_eq!(by_git, closure(&opened, &tips));
+            // Git itself may list objects that the excluded commits have: it does not look for all.
+            assert!(by_git.is_superset(&closure(&opened, &tips)));
             questions += 1;
         }
     }

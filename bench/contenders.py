@@ -41,7 +41,7 @@ def hedgerow(*words, jobs=None):
 
 def build():
     """Builds the release binary and the programs that measure the limits."""
-    for package in (["-p", "hedgerow"], ["-p", "hedgerow-writer", "--example", "limit"],
+    for package in (["-p", "hedgerow-cli"], ["-p", "hedgerow-writer", "--example", "limit"],
                     ["-p", "hedgerow-walk", "--example", "stat_limit"],
                     ["-p", "hedgerow-squashfs", "--example", "pack_limit"]):
         subprocess.run(["cargo", "build", "--locked", "--release", "-q", *package],

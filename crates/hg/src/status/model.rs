@@ -79,6 +79,19 @@ pub struct Options {
     pub execution: Execution,
 }
 
+impl Default for Options {
+    /// What `hg status` shows: everything that changed or is unknown, compared by `hg` where contents
+    /// have to be.
+    fn default() -> Self {
+        Options {
+            states: States::of(|state| !matches!(state, State::Ignored | State::Clean)),
+            paths: Vec::new(),
+            program: Some("hg".into()),
+            execution: Execution::default(),
+        }
+    }
+}
+
 /// The differences between a working copy and its first parent. All lists are ascending by path
 /// bytes.
 #[derive(Clone, Debug, Default)]

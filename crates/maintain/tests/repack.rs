@@ -405,8 +405,11 @@ fn a_pack_that_cannot_be_read_lets_nothing_be_deleted() {
         ..whole()
     };
     let settings = Settings::resolve(&request, &opened, &listener).unwrap();
-    let plan = Plan::make(&opened, &settings, &listener);
-    let done = plan.and_then(|plan| carry_out(&opened, plan, &settings, &listener));
-    assert!(done.is_err(), "what is damaged is not packed");
+    // Either of them may be the first to read the damaged pack.
+    let is_done = match Plan::make(&opened, &settings, &listener) {
+        Ok(plan) => carry_out(&opened, plan, &settings, &listener).is_ok(),
+        Err(_) => false,
+    };
+    assert!(!is_done, "what is damaged is not packed");
     assert_eq!(names(&repository), before);
 }

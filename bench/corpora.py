@@ -1,6 +1,7 @@
 """The repositories that are checked out. What is made is kept in target/bench-corpus."""
 
 import os
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,6 +26,13 @@ class Corpora:
         if self.is_smoke:
             return made_up()
         return _named("LINUX") or _once("linux.git", _make_linux)
+
+    def linux_revisions(self):
+        """The Linux source tree with two more commits: `far`, then `middle` with 60 % of the files
+        changed, then `near` with 10 % of them changed."""
+        if self.is_smoke:
+            return _once("made-up-revisions.git", lambda at: _add_revisions(made_up(), at))
+        return _once("linux-revisions.git", lambda at: _add_revisions(self.linux(), at))
 
     def k8s(self):
         """Five tagged releases of Kubernetes, 6 to 8 k files each."""
@@ -96,6 +104,42 @@ def _clone(source, at):
     # Not by copying files: the clone gets one pack of its own, without what nothing refers to.
     subprocess.run(["git", "clone", "-q", "--bare", "--no-local", str(source), str(at)],
                    check=True)
+
+
+def _add_revisions(source, at):
+    """A clone with two made-up commits on top."""
+    _clone(source, at)
+    git = ["git", "-C", str(at)]
+    listed = subprocess.run([*git, "ls-tree", "-r", "-z", "HEAD"], check=True, capture_output=True)
+    entries = [entry.split(b"\t", 1) for entry in listed.stdout.rstrip(b"\0").split(b"\0")]
+    files = [(name, *fields.split()) for fields, name in entries if fields.startswith(b"100")]
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True).stdout
+    stream = [b"reset refs/tags/far\nfrom ", head, b"\n"]
+    parent = head.strip()
+    for mark, (tag, share) in enumerate([(b"middle", 0.6), (b"near", 0.1)], 1):
+        chosen = random.Random(mark).sample(files, int(len(files) * share))
+        stream += [b"commit refs/tags/", tag, b"\nmark :%d\n" % mark,
+                   b"committer A U Thor <author@example.com> %d +0000\n" % (1700000000 + mark),
+                   b"data 0\nfrom ", parent, b"\n"]
+        names = b"".join(id + b"\n" for _, _, _, id in chosen)
+        contents = subprocess.run([*git, "cat-file", "--batch"], input=names, check=True,
+                                  capture_output=True).stdout
+        at_byte = 0
+        for name, mode, _, _ in chosen:
+            end = contents.index(b"\n", at_byte)
+            size = int(contents[at_byte:end].split()[2])
+            content = contents[end + 1:end + 1 + size] + b"/* changed */\n"
+            at_byte = end + size + 2
+            stream += [b"M ", mode, b" inline ", _quoted(name), b"\ndata %d\n" % len(content),
+                       content, b"\n"]
+        parent = b":%d" % mark
+    subprocess.run([*git, "fast-import", "--quiet"], input=b"".join(stream), check=True)
+    subprocess.run([*git, "repack", "-a", "-d", "-q"], check=True)
+
+
+def _quoted(name):
+    escaped = name.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"' + escaped + b'"'
 
 
 def _make_linux(at):

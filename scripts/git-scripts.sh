@@ -25,7 +25,7 @@ hedgerow=$(realpath "${HEDGEROW:-target/debug/hedgerow}") || fail "there is no h
 packs='t5302 t5308 t5309 t5310 t5318 t5319 t5325 t5326 t5327 t5331'
 worktree='t0020 t0021 t0022 t0023 t0024 t0025 t0026 t0027 t0028 t1011 t1507 t2007 t2008 t2009 t2010
     t2011 t2012 t2013 t2014 t2015 t2016 t2017 t2018 t2019 t2020 t2021 t2022 t2023 t2024 t2025 t2026
-    t2027 t2030 t6040 t7063 t7508 t7512 t7519'
+    t2027 t2030 t2060 t2070 t2071 t2072 t2080 t2081 t2082 t3903 t3904 t3905 t3906 t3907 t3908 t6040 t7063 t7201 t7508 t7512 t7519'
 scripts=
 for script in "${@:-packs}"; do
     case $script in
@@ -44,14 +44,26 @@ mkdir -p "$work/exec" "$work/trash" "$output"
 # word. Words after `--` are paths; who has no `--` does not know it.
 cat >"$work/table" <<'END'
 cat-file -t -s -e -p --batch --batch= --batch-check --batch-check= --batch-command --batch-command= --batch-all-objects --unordered --buffer --no-buffer -z -Z --filter=
-checkout -@fq --force --detach --quiet --progress --no-progress - --
+checkout -@fqdlt23 -b: -B: -b* -B* --force --no-force --detach --no-detach --quiet --progress --no-progress --guess --no-guess --orphan: --orphan= --track --track= --no-track --overlay --no-overlay --overwrite-ignore --no-overwrite-ignore --ignore-other-worktrees --no-ignore-other-worktrees --ours --theirs --ignore-skip-worktree-bits --pathspec-from-file= --pathspec-from-file: --pathspec-file-nul --no-recurse-submodules - --
+checkout-index -@afnquz --all --force --no-create --quiet --index --stdin --temp --no-temp --prefix= --prefix: --stage= --stage: --ignore-skip-worktree-bits --
+clean -@dfnqxX -e: -e* --exclude= --exclude: --force --dry-run --quiet --
+diff-files --quiet --exit-code --no-exit-code --name-only --name-status --raw -z -R --diff-filter= --diff-filter: --abbrev --abbrev= --no-abbrev --ignore-submodules --ignore-submodules= --
+diff-index -m --cached --quiet --exit-code --no-exit-code --name-only --name-status --raw -z -R --diff-filter= --diff-filter: --abbrev --abbrev= --no-abbrev --ignore-submodules --ignore-submodules= --
 index-pack -v -o: --stdin --fix-thin --strict --strict= --fsck-objects --fsck-objects= --check-self-contained-and-connected --rev-index --no-rev-index --keep --keep= --verify --verify-stat --verify-stat-only --index-version= --max-input-size= --threads= --object-format= --show-resolving-progress --report-end-of-input --pack_header=
+ls-files -@zvtfcdmoiksu -x: -x* -X: -X* --cached --deleted --modified --others --ignored --stage --killed --directory --empty-directory --no-empty-directory --unmerged --resolve-undo --exclude= --exclude: --exclude-from= --exclude-from: --exclude-per-directory= --exclude-per-directory: --exclude-standard --full-name --error-unmatch --abbrev --abbrev= --no-abbrev --deduplicate --sparse --format= --
 multi-pack-index --object-dir= --object-dir: --preferred-pack= --preferred-pack: --stdin-packs --bitmap --refs-snapshot= --batch-size= --progress --no-progress
 pack-objects --stdout --keep-pack= --reflog --indexed-objects --unpacked --stdin-packs --keep-unreachable --pack-loose-unreachable --exclude-promisor-objects --write-bitmap-index --no-write-bitmap-index --max-pack-size= --window= --depth= --window-memory= --threads= --delta-base-offset --thin --non-empty --compression= --no-reuse-delta --no-reuse-object --honor-pack-keep --local --incremental --index-version= --revs --all --include-tag --filter= --no-filter --use-bitmap-index --no-use-bitmap-index --all-progress --all-progress-implied -q --progress --no-progress
+read-tree -@imnuvq --reset --prefix= --prefix: --trivial --aggressive --empty --index-output= --index-output: --no-sparse-checkout --sparse-checkout --exclude-per-directory= --exclude-per-directory: --verbose --dry-run --quiet
 repack -@aAdfFnlbkmq -g: --local --write-bitmap-index --no-write-bitmap-index --cruft --cruft-expiration= --unpack-unreachable= --keep-unreachable --window= --window-memory= --depth= --threads= --max-pack-size= --pack-kept-objects --no-pack-kept-objects --keep-pack= --geometric= --write-midx --no-write-midx
+reset -@Nq --mixed --soft --hard --merge --keep --quiet --refresh --no-refresh --intent-to-add --pathspec-from-file= --pathspec-from-file: --pathspec-file-nul --
+restore -@qSW23 -s: -s* --source= --source: --staged --worktree --no-staged --no-worktree --ignore-unmerged --overlay --no-overlay --ours --theirs --ignore-skip-worktree-bits --pathspec-from-file= --pathspec-from-file: --pathspec-file-nul --quiet --progress --no-progress --no-recurse-submodules --
 rev-list --quiet --count --objects --objects-edge --topo-order --date-order --reverse --parents --first-parent --merges --no-merges --boundary --left-right --left-only --right-only --timestamp --in-commit-order --no-object-names --object-names --filter= --filter-print-omitted --filter-provided-objects --no-filter --use-bitmap-index --disk-usage --disk-usage= --missing= --no-walk --do-walk --all --branches --tags --remotes --branches= --tags= --remotes= --glob= --exclude= --not --stdin --max-count= --skip= --since= --until= --min-parents= --max-parents= -z
+sparse-checkout -@nfz --cone --no-cone --no-sparse-index --skip-checks --stdin --dry-run --force --rules-file: --rules-file= --end-of-options --
+stash -@kSuaq -m: -m* --keep-index --no-keep-index --staged --include-untracked --all --quiet --message= --message: --pathspec-from-file= --pathspec-from-file: --pathspec-file-nul --index --no-index --label-ours= --label-theirs= --label-base= --
 status -@szb --short --no-short --long --no-long --porcelain --porcelain= --branch --no-branch --show-stash --no-show-stash --ahead-behind --no-ahead-behind --null -u* --untracked-files --untracked-files= --ignored --ignored= --no-ignored --ignore-submodules --ignore-submodules= --column --column= --no-column --renames --no-renames -M* --find-renames --find-renames= --
+switch -@fqdt -c: -C: -c* -C* --create= --create: --force-create= --force-create: --force --discard-changes --detach --no-detach --quiet --progress --no-progress --guess --no-guess --orphan: --orphan= --track --track= --no-track --overwrite-ignore --no-overwrite-ignore --ignore-other-worktrees --no-recurse-submodules - --
 verify-pack -v --verbose -s --stat-only --object-format=
+worktree -@fdqvnz -b: -B: --force --detach --checkout --no-checkout --lock --reason: --reason= --orphan --quiet --track --no-track --guess-remote --no-guess-remote --relative-paths --no-relative-paths --porcelain --verbose --expire: --expire= --dry-run - --
 END
 
 cat >"$work/exec/git" <<END
@@ -81,8 +93,8 @@ try() {
     done
     command=${1-}
     case $command in
-    cat-file | checkout | index-pack | multi-pack-index | pack-objects | repack | rev-list | status | verify-pack) ;;
-    *) return ;;
+    '' | -*) return ;;
+    *) grep -q "^$command " "$table" || return ;;
     esac
     while read -r name known; do [ "$name" = "$command" ] && break; done <"$table"
     letters=
@@ -112,6 +124,7 @@ try() {
             esac
             ;;
         compact) [ "$command" != multi-pack-index ] || { leave "$word"; return; } ;;
+        show | export | import) [ "$command" != stash ] || { leave "$word"; return; } ;;
         # A path.
         *) [ "$command" != rev-list ] || [ ! -e "$word" ] || { leave path; return; } ;;
         esac

@@ -22,8 +22,9 @@ class Setting:
 
 def all_cases():
     """Name and function of each case."""
-    from cases import (attributes, automatic, committing, directory, empty_tree, equal_sizes,
-                       extracting, image_latency, image_memory, latency, linux_packs, memory,
+    from cases import (article, attributes, automatic, cleaning, committing, directory, empty_tree,
+                       equal_sizes, extracting, family, image_latency, image_memory, latency,
+                       linux_packs, memory,
                        mercurial, packing, pack_writing, packs, perf_scripts, rebuilding, restore,
                        rev_lists, serving, statuses, switching, thin_packs, walking)
 
@@ -46,6 +47,16 @@ def all_cases():
         "directory-100k": directory.directory_100k,
         "automatic-walk": automatic.automatic_walk,
         "memory-5m": memory.memory_5m,
+        "article": article.article,
+        "reset-hard": family.reset_hard,
+        "reset-latency": family.reset_latency,
+        "restore-dot": family.restore_some,
+        "worktree-add": family.worktree_add,
+        "stash": family.stash,
+        "sparse": family.sparse,
+        "untracked-files": family.untracked_files,
+        "clean-tmpfs": cleaning.clean_tmpfs,
+        "clean-latency": cleaning.clean_latency,
         "status-local": statuses.status_local,
         "status-latency": statuses.status_latency,
         "hg-local": mercurial.hg_local,

@@ -16,6 +16,18 @@ pub use crate::packs::reverse_index::ReverseIndex;
 pub use crate::packs::upload_pack_hook::UploadPackHook;
 pub use crate::packs::verify_pack::VerifyPack;
 pub use crate::status::Status;
+pub use crate::trees::checkout::Checkout;
+pub use crate::trees::checkout_index::CheckoutIndex;
+pub use crate::trees::clean::Clean;
+pub use crate::trees::diff::{DiffFiles, DiffIndex};
+pub use crate::trees::ls_files::LsFiles;
+pub use crate::trees::read_tree::ReadTree;
+pub use crate::trees::reset::Reset;
+pub use crate::trees::restore::Restore;
+pub use crate::trees::sparse_checkout::SparseCheckout;
+pub use crate::trees::stash::Stash;
+pub use crate::trees::switch::Switch;
+pub use crate::trees::worktree::Worktree;
 pub use crate::walk::Walk;
 
 /// Moves whole file trees between Git packs, working trees, tar streams and SquashFS images.
@@ -47,6 +59,16 @@ pub enum Command {
     CatFile(CatFile),
     /// Check out a branch, a commit, or paths of one, into the working tree
     Checkout(Checkout),
+    /// Remove untracked files from the working tree
+    Clean(Clean),
+    /// List the differences between the index and the working tree
+    DiffFiles(DiffFiles),
+    /// List the differences between a tree and the working tree or the index
+    DiffIndex(DiffIndex),
+    /// List files of the index and of the working tree
+    LsFiles(LsFiles),
+    /// Copy files from the index to the working tree or elsewhere
+    CheckoutIndex(CheckoutIndex),
     /// Show the working tree status
     Status(Status),
     /// The form of `status` in a Mercurial working copy
@@ -62,14 +84,26 @@ pub enum Command {
     MultiPackIndex(MultiPackIndex),
     /// Create a pack from a list of objects or from revisions
     PackObjects(PackObjects),
+    /// Read trees into the index, with or without a merge
+    ReadTree(ReadTree),
     /// Repack objects
     Repack(Repack),
+    /// Restore paths of the working tree, or of the index
+    Restore(Restore),
+    /// Put local changes aside, and bring them back
+    Stash(Stash),
+    /// Move HEAD to a commit, or set paths of the index to their state in one
+    Reset(Reset),
     /// Write missing or broken reverse indexes
     ReverseIndex(ReverseIndex),
     /// List reachable commits, and with --objects all reachable objects
     RevList(RevList),
+    /// Reduce the working tree to a part of the tracked files
+    SparseCheckout(SparseCheckout),
     /// Summarize or plot what --stats=FILE recorded
     Stats(Stats),
+    /// Switch to a branch
+    Switch(Switch),
     /// Measure a file system and set the number of checkout workers for it
     Tune(Tune),
     /// Serve fetches of a git server (uploadpack.packObjectsHook)
@@ -78,6 +112,8 @@ pub enum Command {
     VerifyPack(VerifyPack),
     /// List a directory tree, in parallel
     Walk(Walk),
+    /// Add, list, move and remove working trees of a repository
+    Worktree(Worktree),
     /// Print completions or manual pages
     #[command(subcommand, hide = true)]
     Generate(Generate),
@@ -89,10 +125,14 @@ impl Command {
         match self {
             Command::Bitmap(bitmap) => bitmap.takes_json(),
             Command::Checkout(_)
+            | Command::Clean(_)
             | Command::HgStatus(_)
             | Command::Image(_)
+            | Command::Restore(_)
+            | Command::Stash(_)
             | Command::Stats(_)
             | Command::Status(_)
+            | Command::Switch(_)
             | Command::Tune(_)
             | Command::Walk(_) => true,
             _ => false,
@@ -103,9 +143,19 @@ impl Command {
     pub fn takes_stats(&self) -> bool {
         match self {
             Command::Image(image) => image.takes_stats(),
-            Command::Checkout(_) | Command::HgStatus(_) | Command::Status(_) | Command::Walk(_) => {
-                true
-            }
+            Command::Checkout(_)
+            | Command::Clean(_)
+            | Command::CheckoutIndex(_)
+            | Command::DiffFiles(_)
+            | Command::DiffIndex(_)
+            | Command::HgStatus(_)
+            | Command::LsFiles(_)
+            | Command::ReadTree(_)
+            | Command::Reset(_)
+            | Command::Restore(_)
+            | Command::Status(_)
+            | Command::Switch(_)
+            | Command::Walk(_) => true,
             _ => false,
         }
     }
@@ -124,34 +174,6 @@ pub enum Generate {
         /// itself]
         command: Vec<String>,
     },
-}
-
-/// Check out a branch, a commit, or paths of one, into the working tree
-#[derive(Debug, Args)]
-#[command(override_usage = "hedgerow checkout [OPTIONS] [REVISION]\n       \
-    hedgerow checkout [OPTIONS] [REVISION] [--] <PATHSPEC>...")]
-pub struct Checkout {
-    /// Overwrite local changes and untracked files; leave out paths in conflict
-    #[arg(short, long)]
-    pub force: bool,
-    /// Detach HEAD at the commit even if a branch is named
-    #[arg(short, long)]
-    pub detach: bool,
-    /// Create a branch from the remote branch of that name, whatever checkout.guess says
-    #[arg(long)]
-    pub guess: bool,
-    /// Do not create a branch from a remote branch
-    #[arg(long)]
-    pub no_guess: bool,
-    /// Number of workers; 0 or less means one per processor (checkout.workers)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub workers: Option<i64>,
-    /// Use one worker to write fewer than N files (checkout.thresholdForParallelism)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub threshold: Option<i64>,
-    /// A branch or a revision, then paths; -- separates them where they are ambiguous
-    #[arg(value_name = "REVISION|PATHSPEC")]
-    pub words: Vec<OsString>,
 }
 
 /// Show changed, added, removed, missing and unknown files of a Mercurial working copy

@@ -10,6 +10,10 @@ pub struct Failure {
     pub message: String,
     /// What to do about it, if known.
     pub hint: Option<String>,
+    /// What failed before, each with its path.
+    pub before: Vec<String>,
+    /// Git's advice, which follows its message at once.
+    pub advice: Option<String>,
     pub exit_code: u8,
 }
 
@@ -32,6 +36,8 @@ impl Failure {
             severity: "fatal",
             message: message.to_string(),
             hint: None,
+            before: Vec::new(),
+            advice: None,
             exit_code: FATAL,
         }
     }
@@ -56,6 +62,15 @@ impl Failure {
 impl From<hedgerow::repository::Error> for Failure {
     fn from(error: hedgerow::repository::Error) -> Self {
         use hedgerow::repository::Error;
+        let error = match error {
+            Error::AfterFailures { failures, error } => {
+                return Failure {
+                    before: failures,
+                    ..Failure::from(*error)
+                };
+            }
+            error => error,
+        };
         let mut failure = Failure::fatal(&error);
         match &error {
             Error::Interrupted => {
@@ -74,8 +89,8 @@ impl From<hedgerow::repository::Error> for Failure {
             }
             Error::MissingContent { .. } => {
                 failure.hint = Some(
-                    "nothing was changed; in a partial clone, git fetches what is missing when it \
-                     checks it out"
+                    "nothing was changed; a partial clone needs a remote that can be reached, and \
+                     GIT_NO_LAZY_FETCH unset"
                         .into(),
                 );
             }

@@ -3,17 +3,15 @@
 
 mod applets;
 mod arguments;
-mod checkout;
-mod checkout_options;
 mod ending;
 mod environment;
 mod execution;
 mod failure;
 mod generate;
+mod git_options;
 mod global;
 mod hg_status;
 mod image;
-mod messages;
 mod output;
 mod packs;
 mod progress;
@@ -24,6 +22,7 @@ mod stats;
 mod status;
 mod test_faults;
 mod tracking;
+mod trees;
 mod tune;
 mod tune_report;
 mod version;
@@ -107,7 +106,11 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     match &arguments.command {
         Some(Command::Bitmap(command)) => packs::bitmap::run(command, global, output),
         Some(Command::CatFile(command)) => packs::cat_file::run(command, global, output),
-        Some(Command::Checkout(command)) => checkout::run(command, global, output),
+        Some(Command::Checkout(command)) => trees::checkout::run(command, global, output),
+        Some(Command::Clean(command)) => trees::clean::run(command, global, output),
+        Some(Command::DiffFiles(command)) => trees::diff::run_files(command, global, output),
+        Some(Command::DiffIndex(command)) => trees::diff::run_index(command, global, output),
+        Some(Command::LsFiles(command)) => trees::ls_files::run(command, global, output),
         Some(Command::Status(command)) => status::run(command, global, output),
         Some(Command::HgStatus(command)) => hg_status::run(command, global, output),
         Some(Command::Image(command)) => image::run(command, global, output),
@@ -117,16 +120,28 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         }
         Some(Command::PackObjects(command)) => packs::pack_objects::run(command, global, output),
         Some(Command::Repack(command)) => packs::repack::run(command, global, output),
+        Some(Command::CheckoutIndex(command)) => {
+            trees::checkout_index::run(command, global, output)
+        }
+        Some(Command::ReadTree(command)) => trees::read_tree::run(command, global, output),
+        Some(Command::Reset(command)) => trees::reset::run(command, global, output),
         Some(Command::IndexPack(command)) => packs::index_pack::run(command, global, output),
         Some(Command::VerifyPack(command)) => packs::verify_pack::run(command, global, output),
         Some(Command::ReverseIndex(command)) => packs::reverse_index::run(command, global, output),
         Some(Command::RevList(command)) => packs::rev_list::run(command, global, output),
+        Some(Command::Restore(command)) => trees::restore::run(command, global, output),
+        Some(Command::Stash(command)) => trees::stash::run(command, global, output),
+        Some(Command::Switch(command)) => trees::switch::run(command, global, output),
         Some(Command::Stats(command)) => stats::run(command, global, output),
         Some(Command::Tune(command)) => tune::run(command, global, output),
         Some(Command::UploadPackHook(command)) => {
             packs::upload_pack_hook::run(command, global, output)
         }
         Some(Command::Walk(command)) => walk::run(command, global, output),
+        Some(Command::SparseCheckout(command)) => {
+            trees::sparse_checkout::run(command, global, output)
+        }
+        Some(Command::Worktree(command)) => trees::worktree::run(command, global, output),
         Some(Command::Generate(what)) => generate::run(what, output),
         None => Err(Failure::usage(
             "a command is missing; see 'hedgerow --help'",

@@ -78,6 +78,12 @@ impl Output {
         self.tell("error", "31", &message, None, None);
     }
 
+    /// Git's advice, a line each.
+    pub fn advise(&self, advice: &str) {
+        let lines = advice.lines();
+        lines.for_each(|line| self.line(format!("hint: {line}").trim_end()));
+    }
+
     /// The error that ends a command which also reports other errors.
     pub fn fatal(&self, message: impl Display) {
         self.tell("fatal", "31", &message, None, None);
@@ -88,8 +94,12 @@ impl Output {
         match outcome {
             Ok(code) => code,
             Err(failure) => {
+                failure.before.iter().for_each(|reason| self.error(reason));
                 let (hint, code) = (failure.hint.as_deref(), failure.exit_code);
                 self.tell(failure.severity, "31", &failure.message, hint, Some(code));
+                if let Some(advice) = failure.advice.filter(|_| !self.json) {
+                    self.advise(&advice);
+                }
                 code
             }
         }

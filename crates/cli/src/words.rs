@@ -1,10 +1,11 @@
 //! The words of the command line, before they are parsed as options. `status` takes the options of
 //! the version control system whose working copy it is called in.
 
-use crate::checkout_options;
 use crate::environment;
 use crate::failure::Failure;
+use crate::git_options;
 use crate::spelling::spelled_out;
+use crate::trees;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ const HOOK: &str = "hedgerow-upload-pack-hook";
 /// The words of the command line. For `git hedgerow`, git calls `git-hedgerow`.
 ///
 /// # Errors
-/// An option that `checkout` does not have.
+/// An option that the command does not have.
 pub fn words() -> Result<Vec<OsString>, Failure> {
     let mut words = environment::words();
     let own = words.first().map(Path::new);
@@ -39,11 +40,20 @@ pub fn words() -> Result<Vec<OsString>, Failure> {
             let of_status = words.split_off(at);
             words.extend(spelled_out(of_status));
         }
-        b"checkout" => {
-            let of_checkout = words.split_off(at);
-            words.extend(checkout_options::spelled_out(of_checkout)?);
+        b"stash" => {
+            let of_stash = words.split_off(at);
+            words.extend(trees::stash::spelled_out(of_stash)?);
         }
-        _ => {}
+        name => {
+            let rest = words.get(at + 1..).unwrap_or_default();
+            let subcommand = rest.iter().find(|word| !word.as_bytes().starts_with(b"-"));
+            let subcommand = subcommand.map(|word| word.as_bytes()).unwrap_or_default();
+            let options = trees::options(name);
+            if let Some(options) = options.or(trees::subcommand_options(name, subcommand)) {
+                let of_command = words.split_off(at);
+                words.extend(git_options::spelled_out(options, of_command)?);
+            }
+        }
     }
     Ok(words)
 }

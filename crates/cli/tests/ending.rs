@@ -22,26 +22,38 @@ const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
 
 /// Every command, words with which it prints something in a scene, and the exit code that means
 /// that it cannot go on. None: it prints nothing but its help.
-const COMMANDS: [(&str, Option<&str>, i32); 19] = [
+const COMMANDS: [(&str, Option<&str>, i32); 31] = [
     ("bitmap", Some("bitmap list"), 128),
     ("cat-file", Some("cat-file blob HEAD:large"), 128),
     ("checkout", Some("checkout -f --json HEAD"), 128),
+    ("checkout-index", None, 128),
+    ("clean", Some("clean -nd --json"), 128),
+    ("diff-files", None, 128),
+    ("diff-index", None, 128),
     ("generate", Some("generate completions bash"), 2),
     ("hg-status", None, 128),
     ("image", Some("image info ../image"), 2),
     ("index-pack", Some("index-pack -o ../copy.idx PACK"), 128),
+    ("ls-files", Some("ls-files"), 128),
     ("maintenance", Some("maintenance run --dry-run"), 128),
     ("multi-pack-index", None, 128),
     ("pack-objects", Some("pack-objects --all --stdout"), 128),
+    ("read-tree", None, 128),
     ("repack", Some("repack -a -d --dry-run"), 128),
+    ("reset", Some("reset --hard HEAD"), 128),
+    ("restore", None, 128),
     ("reverse-index", None, 128),
     ("rev-list", Some("rev-list --objects HEAD"), 128),
+    ("sparse-checkout", None, 128),
+    ("stash", None, 128),
     ("stats", Some("stats ../stats.json"), 2),
     ("status", Some("status"), 128),
+    ("switch", Some("switch --json main"), 128),
     ("tune", Some("tune --dry-run"), 2),
     ("upload-pack-hook", None, 128),
     ("verify-pack", Some("verify-pack -v PACK"), 128),
     ("walk", Some("walk ."), 2),
+    ("worktree", Some("worktree list"), 128),
 ];
 /// Further ways in which those print.
 const FURTHER: [(&str, i32); 14] = [

@@ -1,4 +1,4 @@
-use crate::{CancelToken, Jobs, Options, Progress, Recorder};
+use crate::{CancelToken, Jobs, Options, Progress, Recorder, WORKERS_LIMIT};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -27,10 +27,11 @@ impl Execution {
         }
     }
 
-    /// Number of threads for purely computational work: with [`Jobs::Auto`], one per processor.
+    /// Number of threads for purely computational work: with [`Jobs::Auto`], one per processor;
+    /// at most [`WORKERS_LIMIT`].
     pub fn threads(&self) -> NonZeroUsize {
         match self.jobs {
-            Jobs::Fixed(threads) => threads,
+            Jobs::Fixed(threads) => threads.min(WORKERS_LIMIT),
             Jobs::Auto => {
                 NonZeroUsize::new(hedgerow_fs::cpu::available()).unwrap_or(NonZeroUsize::MIN)
             }

@@ -36,5 +36,11 @@ pub use statistics::{Schema, Statistics, STATISTICS_SCHEMA};
 pub use tasks::{run_tasks, Scope};
 pub use window::{ReorderWindow, Ticket};
 
+use std::num::NonZeroUsize;
+
 /// Maximum number of workers with [`Jobs::Auto`].
 pub const AUTO_LIMIT: usize = 64;
+
+/// Maximum number of workers with any setting. Tens of thousands would exhaust the memory maps of a
+/// process, which ends it.
+pub const WORKERS_LIMIT: NonZeroUsize = NonZeroUsize::new(1024).expect("it is not zero");

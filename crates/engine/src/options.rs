@@ -1,4 +1,4 @@
-use crate::{CancelToken, Recorder, AUTO_LIMIT};
+use crate::{CancelToken, Recorder, AUTO_LIMIT, WORKERS_LIMIT};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Options {
     /// The maximum number of workers.
     pub(crate) fn limit(&self) -> usize {
         let wanted = match self.jobs {
-            Jobs::Fixed(count) => count.get(),
+            Jobs::Fixed(count) => count.min(WORKERS_LIMIT).get(),
             Jobs::Auto => AUTO_LIMIT,
         };
         match wanted {
@@ -84,10 +84,18 @@ pub fn directories_to_keep() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Execution;
 
     #[test]
     fn few_descriptors_are_enough_for_few_workers() {
         let workers = [0, 8, 16, 26, 58, 122, 250, 1024].map(workers_with_descriptors);
         assert_eq!(workers, [1, 1, 1, 2, 7, 17, 36, 152]);
+    }
+
+    #[test]
+    fn absurd_counts_are_limited() {
+        let execution = Execution::with_threads(NonZeroUsize::MAX);
+        assert_eq!(execution.threads(), WORKERS_LIMIT);
+        assert!(execution.options("test").limit() <= WORKERS_LIMIT.get());
     }
 }

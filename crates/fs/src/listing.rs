@@ -126,6 +126,24 @@ impl OpenDirectory {
         Ok(Stat::from_raw(&raw))
     }
 
+    /// Removes the entry `name`, a single component that must not be a directory.
+    pub fn remove_file(&self, name: &[u8]) -> io::Result<()> {
+        self.remove(name, AtFlags::empty())
+    }
+
+    /// Removes the empty directory `name`, a single component.
+    pub fn remove_dir(&self, name: &[u8]) -> io::Result<()> {
+        self.remove(name, AtFlags::REMOVEDIR)
+    }
+
+    fn remove(&self, name: &[u8], flags: AtFlags) -> io::Result<()> {
+        fault::check(Op::Remove)?;
+        if name.contains(&b'/') || name == b"." || name == b".." {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        Ok(rustix::fs::unlinkat(&self.fd, name, flags)?)
+    }
+
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

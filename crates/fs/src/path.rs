@@ -3,7 +3,7 @@ use crate::fault::{self, Op};
 use crate::private_dir::{check_file, FILE_MODE, WRITABLE_BY_OTHERS};
 use crate::{is_missing, list_directory, Error, FileKind, Result, Stat};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Access, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, CWD};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
@@ -40,11 +40,47 @@ pub fn create_directories(path: &Path) -> Result<()> {
         .map_err(|source| Error::new("create directory", path, source))
 }
 
+/// Creates the directory `path`; fails if there is anything already, or if its parent is missing.
+pub fn create_directory(path: &Path) -> Result<()> {
+    fault::check(Op::Mkdir)
+        .and_then(|()| std::fs::create_dir(path))
+        .map_err(|source| Error::new("create directory", path, source))
+}
+
+/// Removes the directory `path` if it is empty, else fails.
+pub fn remove_directory(path: &Path) -> Result<()> {
+    fault::check(Op::Remove)
+        .and_then(|()| Ok(rustix::fs::rmdir(path)?))
+        .map_err(|source| Error::new("remove directory", path, source))
+}
+
+/// Renames `from` to `to`, which may be an empty directory if `from` is a directory.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    fault::check(Op::Rename)
+        .and_then(|()| Ok(rustix::fs::rename(from, to)?))
+        .map_err(|source| Error::new("rename", from, source))
+}
+
 /// Sets the permission bits of `path` to `mode`; a link is followed.
 pub fn set_permissions(path: &Path, mode: u32) -> Result<()> {
     fault::check(Op::Attribute)
         .and_then(|()| Ok(rustix::fs::chmod(path, Mode::from_raw_mode(mode & 0o7777))?))
         .map_err(|source| Error::new("change permissions of", path, source))
+}
+
+/// Sets the times of the file at `path` to now.
+pub fn touch(path: &Path) -> Result<()> {
+    let now = rustix::fs::Timespec {
+        tv_sec: 0,
+        tv_nsec: rustix::fs::UTIME_NOW,
+    };
+    let times = rustix::fs::Timestamps {
+        last_access: now,
+        last_modification: now,
+    };
+    fault::check(Op::Attribute)
+        .and_then(|()| Ok(rustix::fs::utimensat(CWD, path, &times, AtFlags::empty())?))
+        .map_err(|source| Error::new("set the time of", path, source))
 }
 
 /// Syncs the names in the directory `path` to disk. File systems that do not support this for

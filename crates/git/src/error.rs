@@ -23,14 +23,20 @@ pub enum Error {
         id: gix_hash::ObjectId,
     },
     /// Objects that files were to be made of are not there.
-    #[error("cannot check out '{path}': object {id} is missing{}", and_others(*others))]
+    #[error("cannot check out '{path}': object {} is missing{}", ids[0], and_others(ids.len() - 1))]
     MissingContent {
         /// The first of the files.
         path: BString,
-        /// Its object.
-        id: gix_hash::ObjectId,
-        /// How many other files have none.
-        others: usize,
+        /// The objects, that of this file first; there is at least one.
+        ids: Vec<gix_hash::ObjectId>,
+    },
+    /// Files could not be written or removed, and then something failed that ends the command.
+    #[error("{error}")]
+    AfterFailures {
+        /// Why each could not be, as a sentence that names its path.
+        failures: Vec<String>,
+        /// What ended the command.
+        error: Box<Error>,
     },
     /// A symbolic link whose target is longer than a system takes.
     #[error("cannot check out '{path}': a link of {size_bytes} bytes is longer than 4095")]
@@ -118,6 +124,32 @@ pub enum Error {
         name: BString,
         /// How many remotes have such a branch.
         remotes: usize,
+    },
+    /// A name that no branch can have.
+    #[error("'{name}' is not a valid branch name")]
+    BranchName {
+        /// The name, as it was given.
+        name: BString,
+    },
+    /// `switch` takes a branch only, unless it is told to detach HEAD.
+    #[error("{reason}")]
+    NoBranch {
+        /// What was expected, and what was named.
+        reason: String,
+    },
+    /// A branch was to follow one that does not exist.
+    #[error("the requested upstream branch '{name}' does not exist")]
+    MissingUpstream {
+        /// The name, as it was given.
+        name: BString,
+    },
+    /// Several remotes put something where a branch is that another one was to follow.
+    #[error("not tracking: ambiguous information for ref '{tracking}'")]
+    AmbiguousTracking {
+        /// The full name of the reference in question.
+        tracking: BString,
+        /// The remotes.
+        remotes: Vec<BString>,
     },
     /// A pathspec that cannot be read, or that leads out of the working tree.
     #[error("{spec}: {reason}")]

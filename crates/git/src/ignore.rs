@@ -12,6 +12,8 @@ use std::sync::{Arc, Mutex};
 /// which are read when a path below them is asked about.
 #[derive(Debug)]
 pub struct Ignore {
+    /// Nothing is ignored, whatever the files say.
+    is_off: bool,
     /// Lowest precedence first.
     outer: Vec<Patterns>,
     ignore_case: bool,
@@ -22,14 +24,26 @@ impl Ignore {
     /// Rules with the patterns of `core.excludesFile` and `info/exclude`, in this order.
     pub(crate) fn new(outer: Vec<Patterns>, ignore_case: bool) -> Self {
         Ignore {
+            is_off: false,
             outer,
             ignore_case,
             directories: Mutex::default(),
         }
     }
 
+    /// Rules that ignore nothing.
+    pub(crate) fn nothing() -> Self {
+        Ignore {
+            is_off: true,
+            ..Ignore::new(Vec::new(), false)
+        }
+    }
+
     /// Whether `path` below the working tree `root` is ignored, itself or by a directory above it.
     pub fn is_ignored(&self, root: &Dir, path: &BStr, is_directory: bool) -> Result<bool> {
+        if self.is_off {
+            return Ok(false);
+        }
         for end in path.find_iter(b"/") {
             if self.is_matched(root, path[..end].as_bstr(), true)? {
                 return Ok(true);

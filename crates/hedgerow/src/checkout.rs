@@ -31,14 +31,15 @@
 //! // What the words of a command line mean.
 //! let words = ["main".into(), "--".into(), "src".into()];
 //! let warn = &mut |warning| eprintln!("warning: {warning}");
-//! let request = Request::parse(&repository, &words, RequestOptions::default(), warn)?;
+//! let request = Request::parse(&repository, &words, &RequestOptions::default(), warn)?;
 //! assert!(matches!(request, Request::Paths(_)));
 //! # Ok(())
 //! # }
 //! ```
 
 pub use hedgerow_git::checkout::{
-    checkout_paths, short, switch, Done, Failure, LocalChange, Named, Outcome, PathOptions,
-    PathOutcome, Reason, Rejects, Request, RequestOptions, RequestedPaths, SwitchOptions, Switched,
-    Target,
+    check_pathspecs, checkout_paths, short, switch, BranchStart, Done, Failure, Followed, Form,
+    LocalChange, MergeSide, Named, Outcome, PathOptions, PathOutcome, Reason, Rejects, Request,
+    RequestOptions, RequestedPaths, Start, StartKind, SwitchOptions, Switched, Target, TargetTree,
+    Track, Unmerged,
 };

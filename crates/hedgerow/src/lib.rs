@@ -10,7 +10,16 @@
 //! |---|---|
 //! | move a working tree to another commit | [`checkout::switch`] |
 //! | restore paths from the index or a tree | [`checkout::checkout_paths`] |
+//! | copy files of the index | [`checkout_index::checkout_index`] |
+//! | move HEAD, or set paths of the index | [`reset::reset`] |
+//! | add, list, move and remove working trees | [`worktrees::add`] |
+//! | reduce a working tree to a part of the files | [`sparse::set`] |
+//! | create a branch | [`Repository::branch_start`] |
+//! | read trees into the index, or merge them | [`read_tree::read_tree`] |
+//! | put local changes aside, and bring them back | [`stash::push`], [`stash::apply`] |
 //! | see what changed in a working tree | [`status::status`], [`status::mercurial::status`] |
+//! | remove untracked files | [`clean::clean`] |
+//! | list tracked and untracked files | [`listing::list`] |
 //! | list a directory tree | [`walk::walk`], [`walk::walk_sorted`] |
 //! | make an image of a directory, a commit or an archive | [`image::create`] |
 //! | take an image apart | [`image::extract`], [`image::to_archive`] |
@@ -50,16 +59,25 @@
 /// Numbers and sizes as users write them.
 pub use hedgerow_numbers as numbers;
 
+pub mod branches;
 pub mod checkout;
+pub mod checkout_index;
+pub mod clean;
 pub mod display;
 pub mod image;
+pub mod listing;
 pub mod pack;
 pub mod plumbing;
+pub mod read_tree;
 pub mod repository;
+pub mod reset;
+pub mod sparse;
+pub mod stash;
 pub mod statistics;
 pub mod status;
 pub mod tune;
 pub mod walk;
+pub mod worktrees;
 
 pub use hedgerow_engine::{CancelToken, Execution, Jobs, Progress, Recorder, Stage, Steps};
 pub use hedgerow_git::ObjectId;

@@ -2,6 +2,7 @@
 
 pub use hedgerow_git::branches::{Comparison, CurrentBranch, Tracking};
 pub use hedgerow_git::config::{boolean, Config, Environment};
+pub use hedgerow_git::dates::Expiry;
 pub use hedgerow_git::index::Mode;
 pub use hedgerow_git::refs::Head;
 pub use hedgerow_git::repository::Repository;

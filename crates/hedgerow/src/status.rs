@@ -2,7 +2,7 @@
 //! `examples/status.rs`.
 //!
 //! ```no_run
-//! use hedgerow::status::{mercurial, ongoing, status, Options};
+//! use hedgerow::status::{mercurial, ongoing, status, tree_differences, DifferenceOptions, Options};
 //!
 //! # use hedgerow::{Environment, Repository};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,6 +11,13 @@
 //! # let repository = Repository::discover(&environment)?;
 //! let status = status(&repository, &Options::default())?;
 //! println!("{} changed, {} untracked", status.changes.len(), status.untracked.len());
+//!
+//! // As git's plumbing sees it.
+//! let tree = repository.resolve_tree("HEAD".into())?;
+//! let options = DifferenceOptions::default();
+//! for difference in tree_differences(&repository, tree, &options)?.list {
+//!     println!("{} {:?}", difference.path, difference.kind());
+//! }
 //! println!("under way: {:?}", ongoing::operation(&repository)?);
 //!
 //! // A working copy of Mercurial.
@@ -25,9 +32,10 @@
 
 pub use hedgerow_git::status::rename::Score;
 pub use hedgerow_git::status::{
-    ignored_in_submodules, status, untracked_mode, Change, ChangeKind, Colors, Configuration,
-    Conflict, ConflictKind, IgnoreSubmodules, IgnoredFiles, Options, Remark, Rename, RenameWish,
-    Sparse, Status, SubmoduleState, UntrackedFiles, Version,
+    ignored_in_submodules, index_differences, status, tree_differences, untracked_mode, Change,
+    ChangeKind, Colors, Configuration, Conflict, ConflictKind, Difference, DifferenceOptions,
+    DifferenceSide, Differences, IgnoreSubmodules, IgnoredFiles, Options, Remark, Rename,
+    RenameWish, Sparse, Status, SubmoduleState, UntrackedFiles, Version,
 };
 
 /// The operation in progress in a repository, as shown by `git status`: a merge, a rebase, a

@@ -97,7 +97,8 @@ fn a_working_tree_is_moved_and_its_status_told() {
     assert_eq!(fs::read(scene.path("tree/a")).unwrap(), b"changed\n");
 
     let options = checkout::SwitchOptions {
-        force: true,
+        discard_changes: true,
+        overwrite_untracked: true,
         execution: cancelled(),
         ..checkout::SwitchOptions::default()
     };

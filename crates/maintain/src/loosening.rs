@@ -3,7 +3,7 @@
 use crate::Result;
 use hedgerow_codec::Deflater;
 use hedgerow_fs::Timestamp;
-use hedgerow_pack::{write_loose, ObjectId, ObjectStore, Reader};
+use hedgerow_pack::{write_loose, LooseOptions, ObjectId, ObjectStore, Reader};
 use hedgerow_serve::{objects_of_pack, Selector, Wanted};
 use std::collections::HashSet;
 
@@ -51,7 +51,18 @@ pub fn loosen(store: &ObjectStore, objects: &[(Wanted, Timestamp)], level: i32) 
     for (object, mtime) in objects {
         let (kind, content) = reader.read(&object.id, object.location)?;
         let directory = store.directory();
-        write_loose(directory, &object.id, kind, content, &mut deflater, *mtime)?;
+        let options = LooseOptions {
+            mtime: Some(*mtime),
+            ..LooseOptions::default()
+        };
+        let object_content = (kind, content);
+        write_loose(
+            directory,
+            &object.id,
+            object_content,
+            &mut deflater,
+            &options,
+        )?;
     }
     Ok(())
 }

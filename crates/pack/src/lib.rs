@@ -35,7 +35,7 @@ pub use fault::Fault;
 pub use format::hashed_file::TrailerHasher;
 pub use gix_hash::{oid, Kind as HashKind, ObjectId};
 pub use hedgerow_object::{ObjectHeader, ObjectKind};
-pub use loose::write_loose;
+pub use loose::{write_loose, LooseOptions};
 pub use midx::{
     expire_midx_packs, midx_objects_to_repack, midx_packs, remove_midx, verify_midx, write_midx,
     MidxComplaint, MidxOptions, WrittenMidx,

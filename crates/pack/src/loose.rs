@@ -53,19 +53,39 @@ pub(crate) fn header(
     ObjectHeader::parse(start).ok_or(Fault::LooseHeader)
 }
 
+/// How a loose object is written.
+#[derive(Clone, Copy, Debug)]
+pub struct LooseOptions {
+    /// When it was changed last: that decides when an object that nothing reaches is too old. Now if
+    /// `None`.
+    pub mtime: Option<Timestamp>,
+    /// The permissions of its file.
+    pub mode: u32,
+    /// Whether it is on the disk before it counts.
+    pub sync: bool,
+}
+
+impl Default for LooseOptions {
+    fn default() -> Self {
+        LooseOptions {
+            mtime: None,
+            mode: READ_ONLY,
+            sync: true,
+        }
+    }
+}
+
 /// Writes the object `id`, whose content is `content`, as a file of its own below the object
-/// directory `objects`, changed last at `mtime`: that decides when an object that nothing reaches
-/// is too old. One that is there already stays as it is.
+/// directory `objects`. One that is there already stays as it is.
 ///
 /// # Errors
 /// If it cannot be written; then there is no new file.
 pub fn write_loose(
     objects: &Path,
     id: &oid,
-    kind: ObjectKind,
-    content: &[u8],
+    (kind, content): (ObjectKind, &[u8]),
     deflater: &mut Deflater,
-    mtime: Timestamp,
+    options: &LooseOptions,
 ) -> Result<()> {
     let target = path(objects, id);
     if hedgerow_fs::exists(&target) {
@@ -79,9 +99,13 @@ pub fn write_loose(
     let bytes = [header.as_bytes(), content].concat();
     let file = OutputFile::create(&target)?;
     file.write_at(&deflater.zlib(&bytes), 0)?;
-    file.set_permissions(READ_ONLY)?;
-    file.set_mtime(mtime)?;
-    file.sync()?;
+    file.set_permissions(options.mode)?;
+    if let Some(mtime) = options.mtime {
+        file.set_mtime(mtime)?;
+    }
+    if options.sync {
+        file.sync()?;
+    }
     match file.commit(false) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         outcome => Ok(outcome?),

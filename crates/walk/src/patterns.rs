@@ -38,6 +38,15 @@ impl Patterns {
         }
     }
 
+    /// Patterns given one by one, as on a command line: none is a comment, and no space is removed.
+    pub fn of<'p>(patterns: impl IntoIterator<Item = &'p [u8]>) -> Self {
+        let patterns = patterns.into_iter();
+        Patterns {
+            patterns: patterns.filter_map(gix_glob::Pattern::from_bytes).collect(),
+            case: Case::Sensitive,
+        }
+    }
+
     /// The same patterns; letters fit their other case too if `ignore_case`.
     pub fn ignoring_case(mut self, ignore_case: bool) -> Self {
         self.case = if ignore_case {

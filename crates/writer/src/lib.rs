@@ -11,6 +11,7 @@ mod error;
 mod extract;
 mod lane;
 mod remove;
+mod remove_trees;
 mod sink;
 mod write;
 
@@ -18,5 +19,6 @@ pub use error::{Error, Problem};
 pub use extract::{extract, ExtractError, ExtractOptions, Extracted, Failed, XattrRule};
 pub use lane::{Fill, LaneWriter};
 pub use remove::{remove_paths, Removal, Removed};
+pub use remove_trees::{remove_trees, RemovalEvent, RemovedTree, RemovedTrees, TreeRemoval};
 pub use sink::Sink;
 pub use write::{write_entry, write_tree, Form, Place, Plan, Written};

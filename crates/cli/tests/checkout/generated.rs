@@ -27,6 +27,11 @@ fn seeds_180_to_239() {
 }
 
 fn play(seeds: std::ops::Range<u64>) {
+    play_each(seeds, play_one);
+}
+
+/// Plays every seed, or the one that `HEDGEROW_TEST_SEED` names.
+pub fn play_each(seeds: std::ops::Range<u64>, play_one: fn(u64)) {
     let only = std::env::var("HEDGEROW_TEST_SEED")
         .ok()
         .and_then(|seed| seed.parse().ok());
@@ -133,7 +138,7 @@ fn assert_rehashed(pair: &Pair) {
 }
 
 /// The user at work: files changed, removed, replaced, added.
-fn make_dirty(pair: &mut Pair, generated: &Generated, random: &mut Random) {
+pub fn make_dirty(pair: &mut Pair, generated: &Generated, random: &mut Random) {
     for _ in 0..1 + random.below(5) {
         let path = random.pick(&generated.paths).clone();
         let shown = String::from_utf8_lossy(&path).into_owned();
@@ -204,6 +209,6 @@ fn check_out_paths(pair: &mut Pair, generated: &Generated, random: &mut Random) 
 }
 
 /// A pathspec for exactly this path.
-fn literal(path: &[u8]) -> Vec<u8> {
+pub fn literal(path: &[u8]) -> Vec<u8> {
     [b":(literal)", path].concat()
 }

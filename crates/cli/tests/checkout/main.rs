@@ -6,15 +6,21 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod attacked;
 mod attributes;
 mod behaviour;
 mod faults;
 mod generated;
+mod histories;
 mod hostile;
+mod promised;
 mod refusal;
+mod reset;
 mod sparse;
+mod stash;
 mod support;
 mod switched;
+mod trees;
 mod words;
 
 use hedgerow_testkit::Program;

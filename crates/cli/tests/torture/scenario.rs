@@ -72,6 +72,21 @@ pub const SCENARIOS: &[Scenario] = &[
         Kind::WorkTree,
         &["checkout", "-j2", "other", "--", "."],
     ),
+    scenario(
+        "reset-hard",
+        Kind::WorkTree,
+        &["reset", "-j2", "--threshold", "0", "--hard", "other"],
+    ),
+    scenario(
+        "restore-both",
+        Kind::WorkTree,
+        &["restore", "-j2", "-s", "other", "-S", "-W", "."],
+    ),
+    scenario(
+        "sparse-checkout",
+        Kind::WorkTree,
+        &["sparse-checkout", "set", "d0", "d1"],
+    ),
     scenario("status", Kind::Query, &["status", "-j2", "--porcelain=v2"]),
     scenario("walk", Kind::Query, &["walk", "-j2", "--sort", "tree"]),
     scenario(

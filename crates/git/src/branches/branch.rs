@@ -80,12 +80,21 @@ impl Repository {
         branch: &NewBranch,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<RefUpdate<'_>> {
+        self.prepare_branch_logged(branch, false, is_cancelled)
+    }
+
+    /// As [`Repository::prepare_branch`]. `log`: a log is created whatever `core.logAllRefUpdates`
+    /// says.
+    pub(crate) fn prepare_branch_logged(
+        &self,
+        branch: &NewBranch,
+        log: bool,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<RefUpdate<'_>> {
         let name = branch.name.as_bstr();
         let short = name.strip_prefix(b"refs/heads/").unwrap_or_default();
-        if short.is_empty() || short.starts_with(b"-") || short == b"HEAD" || !is_safe_name(name) {
-            return Err(Error::Setup {
-                reason: format!("'{}' is not a valid branch name", short.as_bstr()),
-            });
+        if !is_branch_name(name) {
+            return Err(Error::BranchName { name: short.into() });
         }
         self.check_no_conflict(name)?;
         let edit = RefEdit {
@@ -97,9 +106,11 @@ impl Repository {
                 Expected::Absent
             },
             log: Some(Logged {
+                old: None,
                 new: branch.id,
-                create: self.settings().log_ref_updates.covers(name),
+                create: log || self.settings().log_ref_updates.covers(name),
             }),
+            message: None,
         };
         match self.prepare_reference(edit, is_cancelled) {
             Err(Error::Reference {
@@ -147,16 +158,23 @@ impl Repository {
             ("remote", upstream.remote.clone()),
             ("merge", upstream.merge.clone()),
         ];
-        let rebase = self.config().string("branch.autoSetupRebase");
-        let rebase = rebase.unwrap_or_default();
-        let wanted = if upstream.remote == "." {
-            "local"
-        } else {
-            "remote"
-        };
-        if rebase == "always" || rebase == wanted {
+        if self.sets_up_rebase(upstream.remote.as_ref()) {
             settings.push(("rebase", "true".into()));
         }
         self.prepare_config(("branch", Some(branch)), &settings)
     }
+
+    /// Whether a branch that follows one of `remote` is to be rebased: `branch.autoSetupRebase`.
+    pub(crate) fn sets_up_rebase(&self, remote: &BStr) -> bool {
+        let rebase = self.config().string("branch.autoSetupRebase");
+        let rebase = rebase.unwrap_or_default();
+        let wanted = if remote == "." { "local" } else { "remote" };
+        rebase == "always" || rebase == wanted
+    }
+}
+
+/// Whether `name`, a full one, can be that of a branch.
+pub(crate) fn is_branch_name(name: &BStr) -> bool {
+    let short = name.strip_prefix(b"refs/heads/").unwrap_or_default();
+    !short.is_empty() && !short.starts_with(b"-") && short != b"HEAD" && is_safe_name(name)
 }

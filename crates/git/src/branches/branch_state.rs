@@ -8,12 +8,21 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// What was ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Ended {
     /// What was given up: a cherry-pick, a revert.
     pub operations: Vec<&'static str>,
     /// The changes that a merge had put aside are in the stash now.
     pub stashed: bool,
+    /// What could not be removed or kept. Each failure leaves the rest to be done, as in git.
+    pub failures: Vec<Error>,
+}
+
+impl Ended {
+    /// The value of `result`; a failure is noted.
+    fn note<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.failures.push(error)).ok()
+    }
 }
 
 /// Files of a merge that are no references.
@@ -30,26 +39,38 @@ const STEPS_LIMIT_BYTES: u64 = 64 << 20;
 impl Repository {
     /// Removes what describes a merge, cherry-pick or revert under way: switching ends it. What a
     /// merge had put aside is kept in the stash.
-    pub fn remove_branch_state(&self) -> Result<Ended> {
+    pub fn remove_branch_state(&self) -> Ended {
         let mut ended = Ended::default();
+        let mut picking = false;
         for (name, words) in [
             ("CHERRY_PICK_HEAD", "cherry picking"),
             ("REVERT_HEAD", "revert"),
         ] {
-            if self.delete_reference(name.into(), Expected::Anything)? {
+            let deleted = self.delete_reference(name.into(), Expected::Anything);
+            // One that could not be deleted was there.
+            picking |= *deleted.as_ref().unwrap_or(&true);
+            if ended.note(deleted) == Some(true) {
                 ended.operations.push(words);
             }
         }
-        // A series of picks goes on elsewhere, but for its last one.
-        if !ended.operations.is_empty() && self.is_last_pick()? {
-            self.remove_sequencer()?;
+        if picking {
+            ended.note(self.end_last_pick());
         }
         for name in MERGE_FILES {
-            hedgerow_fs::remove_file(&self.git_dir().join(name))?;
+            let removed = hedgerow_fs::remove_file(&self.git_dir().join(name));
+            ended.note(removed.map_err(Error::from));
         }
-        self.delete_reference("AUTO_MERGE".into(), Expected::Anything)?;
-        ended.stashed = self.stash_changes_put_aside()?;
-        Ok(ended)
+        ended.note(self.delete_reference("AUTO_MERGE".into(), Expected::Anything));
+        ended.stashed = ended.note(self.stash_changes_put_aside()) == Some(true);
+        ended
+    }
+
+    /// Removes the list of picks if only one was left: a longer series goes on elsewhere.
+    fn end_last_pick(&self) -> Result<()> {
+        if self.is_last_pick()? {
+            self.remove_sequencer()?;
+        }
+        Ok(())
     }
 
     fn is_last_pick(&self) -> Result<bool> {

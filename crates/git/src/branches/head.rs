@@ -1,8 +1,8 @@
 //! Moving `HEAD`: what git-checkout(1) does to it.
 
 use crate::refs::{
-    is_safe_name, problem, Expected, Head, IsCancelled, Logged, RefChange, RefEdit, RefValue,
-    ReferenceProblem, Signature,
+    is_safe_name, problem, Expected, Head, IsCancelled, LogMessage, Logged, RefChange, RefEdit,
+    RefValue, ReferenceProblem, Signature,
 };
 use crate::repository::{RefUpdate, Repository};
 use crate::Result;
@@ -53,16 +53,44 @@ impl Repository {
             HeadTarget::Detached(id) => RefValue::Direct(*id),
         };
         let name: &BStr = "HEAD".into();
+        // Where the branch that HEAD follows moves, it moves first, and its own change is logged.
+        let is_followed = matches!(
+            (self.head(), target),
+            (Ok(Head::Branch { name, .. }), HeadTarget::Branch(target)) if name == *target
+        );
         let edit = RefEdit {
             name,
             change: RefChange::Set(value),
             expected: Expected::Anything,
             log: commit.map(|new| Logged {
+                old: is_followed.then_some(new),
                 new,
                 create: self.settings().log_ref_updates.covers(name),
             }),
+            message: None,
         };
         self.prepare_reference(edit, is_cancelled)
+    }
+
+    /// Logs that `HEAD` follows its branch from `old` to `new`.
+    pub(crate) fn log_head_following(
+        &self,
+        (old, new): (Option<ObjectId>, ObjectId),
+        message: &BStr,
+        committer: &Signature,
+    ) -> Result<()> {
+        let name: &BStr = "HEAD".into();
+        let logged = Logged {
+            old,
+            new,
+            create: self.settings().log_ref_updates.covers(name),
+        };
+        let message = LogMessage {
+            text: message,
+            committer,
+        };
+        let sharing = self.settings().sharing;
+        self.refs().append_log(name, old, logged, sharing, message)
     }
 
     /// The message git logs for a switch from `old` to what the user called `new`.

@@ -9,6 +9,7 @@ mod head;
 mod history;
 mod remote;
 
+pub(crate) use branch::is_branch_name;
 pub use branch::{NewBranch, RemoteMatch};
 pub use branch_state::Ended;
 pub use comparisons::Comparison;

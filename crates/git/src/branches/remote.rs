@@ -95,8 +95,7 @@ impl Repository {
     pub fn tracked(&self, tracking: &BStr) -> Result<Option<Upstream>> {
         let mut found: Option<Upstream> = None;
         for remote in self.remotes() {
-            let rules = self.config().strings_in("remote", remote.as_ref(), "fetch");
-            let Some(merge) = translate(&parsed(&rules), tracking, false) else {
+            let Some(upstream) = self.tracked_of(remote, tracking) else {
                 continue;
             };
             if found.is_some() {
@@ -104,13 +103,20 @@ impl Repository {
                     reason: format!("not tracking: ambiguous information for ref '{tracking}'"),
                 });
             }
-            found = Some(Upstream {
-                remote,
-                merge,
-                tracking: tracking.to_owned(),
-            });
+            found = Some(upstream);
         }
         Ok(found)
+    }
+
+    /// What the fetch rules of `remote` put at `tracking`.
+    pub(crate) fn tracked_of(&self, remote: BString, tracking: &BStr) -> Option<Upstream> {
+        let rules = self.config().strings_in("remote", remote.as_ref(), "fetch");
+        let merge = translate(&parsed(&rules), tracking, false)?;
+        Some(Upstream {
+            remote,
+            merge,
+            tracking: tracking.to_owned(),
+        })
     }
 
     /// The branch that the branch with the full name `branch` follows; `None` if it follows none

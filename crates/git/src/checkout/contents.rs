@@ -46,6 +46,9 @@ pub(crate) struct Contents<'a> {
     pub objects: Objects<'a>,
     pub index: &'a Index,
     pub writes: &'a [Write],
+    /// Where the files are written, an entry for each of `writes`; where the index has them if
+    /// `None`.
+    pub places: Option<&'a Index>,
     pub converter: &'a Converter,
     /// The object id of each file after replacement, and the object's location.
     pub located: Vec<Located>,
@@ -76,12 +79,15 @@ impl<'a> Plan for &'a Contents<'a> {
     }
 
     fn path(&self, row: u32) -> &[u8] {
-        self.index
-            .path(&self.index.entries()[self.writes[row as usize].row as usize])
+        self.place(row)
     }
 
     fn form(&self, row: u32) -> Form {
-        match self.index.entries()[self.writes[row as usize].row as usize].mode {
+        let mode = match self.places {
+            Some(places) => places.entries()[row as usize].mode,
+            None => self.index.entries()[self.writes[row as usize].row as usize].mode,
+        };
+        match mode {
             Mode::File => Form::File,
             Mode::Executable => Form::Executable,
             Mode::Symlink if self.symlinks => Form::Symlink,
@@ -219,6 +225,14 @@ impl<'a> Contents<'a> {
         match location {
             Some(location) => Ok((id, location)),
             None => Err(Problem::content(hedgerow_pack::Error::Missing { id })),
+        }
+    }
+
+    /// The path that a row is written to.
+    pub(crate) fn place(&self, row: u32) -> &BStr {
+        match self.places {
+            Some(places) => places.path(&places.entries()[row as usize]),
+            None => self.entry_path(row),
         }
     }
 

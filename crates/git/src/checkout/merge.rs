@@ -73,6 +73,102 @@ pub(crate) fn one_way(current: Current, new: Option<Side>, dirty: bool) -> Actio
     }
 }
 
+/// What a tree has at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InTree {
+    /// Nothing.
+    Absent,
+    /// A directory there, or a file in the place of a directory above.
+    Conflict,
+    /// A file.
+    Entry(Side),
+}
+
+impl InTree {
+    /// The file.
+    pub(crate) fn side(self) -> Option<Side> {
+        match self {
+            InTree::Entry(side) => Some(side),
+            InTree::Absent | InTree::Conflict => None,
+        }
+    }
+
+    /// Whether it is known to equal `side`.
+    fn equals(self, side: Option<Side>) -> bool {
+        self != InTree::Conflict && self.side() == side
+    }
+}
+
+/// Result of a merge of three trees at one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThreeWay {
+    /// It is resolved, or refused.
+    Action(Action),
+    /// It is left to be merged: the stages 1 to 3. The file must match the index.
+    Stages([Option<Side>; 3]),
+}
+
+/// Three-way merge of `head` and `remote`, whose common ancestors are `ancestors`: the table in
+/// git-read-tree(1). `aggressive`: resolves deletions, too.
+pub(crate) fn three_way(
+    current: Current,
+    ancestors: &[InTree],
+    (head_tree, remote_tree): (InTree, InTree),
+    aggressive: bool,
+) -> ThreeWay {
+    let (head, remote) = (head_tree.side(), remote_tree.side());
+    let differ = head != remote;
+    let matched = |side| differ && ancestors.iter().any(|ancestor| ancestor.equals(side));
+    let (head_matches, remote_matches) = (matched(head), matched(remote));
+    let is_there = current != Current::Absent;
+    let is = |side: Option<Side>| side.is_some_and(|side| current == Current::Merged(side));
+    let reject = ThreeWay::Action(Action::Reject(Reason::WouldOverwrite));
+    let take = |side: Side| {
+        ThreeWay::Action(if current == Current::Merged(side) {
+            Action::Keep
+        } else {
+            Action::Write(side)
+        })
+    };
+    // Cases 14, 14ALT and 2ALT: the index may have the result already.
+    if let (Some(remote), true, false) = (remote, head_matches, remote_matches) {
+        if head_tree != InTree::Conflict {
+            let fits = !is_there || is(Some(remote)) || is(head);
+            return if fits { take(remote) } else { reject };
+        }
+    }
+    if is_there && !is(head) {
+        return reject;
+    }
+    if let Some(ours) = head {
+        // Cases 5ALT and 15, then 13 and 3ALT.
+        let is_unchanged = remote_tree != InTree::Conflict && remote_matches && !head_matches;
+        if !differ || is_unchanged {
+            return take(ours);
+        }
+    }
+    let is_missing = |ancestor: &InTree| ancestor.side().is_none();
+    if head.is_none() && remote.is_none() && ancestors.iter().any(is_missing) {
+        return ThreeWay::Action(Action::Ignore);
+    }
+    let is_deleted = match (head, remote) {
+        (None, None) => true,
+        (None, Some(_)) => remote_matches,
+        (Some(_), None) => head_matches,
+        (Some(_), Some(_)) => false,
+    };
+    if aggressive && is_deleted {
+        return ThreeWay::Action(match (is_there, head) {
+            (true, _) => Action::Remove,
+            (false, Some(_)) => Action::StayAbsent,
+            (false, None) => Action::Ignore,
+        });
+    }
+    let base = ancestors.iter().find_map(|ancestor| ancestor.side());
+    let base = base.filter(|_| !head_matches || !remote_matches);
+    ThreeWay::Stages([base, head, remote])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +206,78 @@ mod tests {
         for (case, current, old, new, expected) in cases {
             assert_eq!(two_way(current, old, new, false), expected, "case {case}");
         }
+    }
+
+    /// The cases of the table in git-read-tree(1), by their numbers there.
+    #[test]
+    fn the_three_way_table_holds() {
+        let (a, b, c) = (side(1), side(2), side(3));
+        let none = InTree::Absent;
+        let [ta, tb, tc] = [a, b, c].map(InTree::Entry);
+        let have = Current::Merged;
+        let gone = Current::Absent;
+        let action = ThreeWay::Action;
+        let reject = action(Action::Reject(Reason::WouldOverwrite));
+        let stages = |base, head, remote| ThreeWay::Stages([base, head, remote]);
+        for (case, current, base, head, remote, expected) in [
+            ("2", gone, none, none, ta, action(Action::Write(a))),
+            ("2ALT", have(a), none, none, ta, action(Action::Keep)),
+            ("2 other", have(b), none, none, ta, reject),
+            ("3", gone, none, ta, none, action(Action::Write(a))),
+            ("3ALT", have(a), none, ta, none, action(Action::Keep)),
+            ("3 other", have(b), none, ta, none, reject),
+            ("4", have(a), none, ta, tb, stages(None, Some(a), Some(b))),
+            ("4 other", have(c), none, ta, tb, reject),
+            ("5ALT", have(a), none, ta, ta, action(Action::Keep)),
+            ("5 absent", gone, none, ta, ta, action(Action::Write(a))),
+            ("5 other", have(b), none, ta, ta, reject),
+            ("6", gone, ta, none, none, stages(Some(a), None, None)),
+            ("6 there", have(a), ta, none, none, reject),
+            ("7", gone, ta, none, tb, stages(Some(a), None, Some(b))),
+            ("7 there", have(a), ta, none, tb, reject),
+            ("8", gone, ta, none, ta, stages(Some(a), None, Some(a))),
+            ("9", have(b), ta, tb, none, stages(Some(a), Some(b), None)),
+            ("9 other", have(c), ta, tb, none, reject),
+            ("10", have(a), ta, ta, none, stages(Some(a), Some(a), None)),
+            ("11", have(b), ta, tb, tc, stages(Some(a), Some(b), Some(c))),
+            ("11 other", have(a), ta, tb, tc, reject),
+            ("13", have(b), ta, tb, ta, action(Action::Keep)),
+            ("13 other", have(c), ta, tb, ta, reject),
+            ("14", have(a), ta, ta, tb, action(Action::Write(b))),
+            ("14ALT", have(b), ta, ta, tb, action(Action::Keep)),
+            ("14 other", have(c), ta, ta, tb, reject),
+            ("15", have(b), ta, tb, tb, action(Action::Keep)),
+            ("15 other", have(a), ta, tb, tb, reject),
+            (
+                "D/F",
+                gone,
+                none,
+                ta,
+                InTree::Conflict,
+                stages(None, Some(a), None),
+            ),
+        ] {
+            let found = three_way(current, &[base], (head, remote), false);
+            assert_eq!(found, expected, "case {case}");
+        }
+        // Several ancestors: case 16.
+        let found = three_way(have(a), &[ta, tb], (ta, tb), false);
+        assert_eq!(found, stages(None, Some(a), Some(b)));
+    }
+
+    #[test]
+    fn aggressive_merges_resolve_deletions() {
+        let a = side(1);
+        let (none, there) = (InTree::Absent, InTree::Entry(a));
+        let merged =
+            |current, base, head, remote| three_way(current, &[base], (head, remote), true);
+        let action = ThreeWay::Action;
+        let gone = Current::Absent;
+        assert_eq!(merged(gone, there, none, none), action(Action::Ignore));
+        assert_eq!(merged(gone, there, none, there), action(Action::Ignore));
+        assert_eq!(merged(gone, there, there, none), action(Action::StayAbsent));
+        let have = Current::Merged(a);
+        assert_eq!(merged(have, there, there, none), action(Action::Remove));
     }
 
     #[test]

@@ -1,26 +1,40 @@
 //! Checkout: moves the working tree and the index from one commit to another.
 
 mod contents;
+mod from_index;
 mod lanes;
 mod merge;
 mod obstacles;
 mod outcome;
 mod paths;
+mod read_tree;
 mod rejects;
 mod removal;
 mod request;
+mod reset;
 mod retry;
-mod session;
+mod rows;
+pub(crate) mod session;
+mod start;
 mod submodules;
-mod supplies;
+pub(crate) mod supplies;
 mod switch;
 mod target;
-mod transition;
-mod update;
+pub(crate) mod transition;
+pub(crate) mod update;
 
+pub use from_index::{checkout_index, CheckedOut, CheckoutIndexOptions, Selection, TemporaryFiles};
+pub(crate) use obstacles::Untracked;
 pub use outcome::{Done, Failure, LocalChange, Outcome};
-pub use paths::{check_pathspecs, checkout_paths, PathOptions, PathOutcome};
+pub use paths::{check_pathspecs, checkout_paths, MergeSide, PathOptions, PathOutcome, Unmerged};
+pub use read_tree::{read_tree, ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};
 pub use rejects::{Reason, Rejects};
-pub use request::{Request, RequestOptions, RequestedPaths};
+pub use request::{Form, Request, RequestOptions, RequestedPaths, StartKind};
+pub use reset::{reset, Reset, ResetMode, ResetOptions, ResetOutcome, ResetRequest, ResetTarget};
+pub(crate) use rows::{kept_out, remove_rows, write_rows};
+pub(crate) use session::Session;
+pub use start::{BranchStart, Followed, PreparedStart, StartOptions, Track};
 pub use switch::{short, switch, SwitchOptions, Switched};
-pub use target::{Named, Target};
+pub use target::{Named, Start, Target, TargetTree};
+pub(crate) use transition::kind;
+pub(crate) use update::{settle, update_amending, Move, Way};

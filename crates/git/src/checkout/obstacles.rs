@@ -2,7 +2,7 @@
 //! removed.
 
 use super::rejects::{ancestors, Reason, Refused, Rejects};
-use super::transition::{Rules, Transition, Write};
+use super::transition::{Transition, Write};
 use crate::ignore::Ignore;
 use crate::index::{Index, Mode, Stage};
 use crate::worktree::survey::{survey, PathState};
@@ -21,6 +21,17 @@ pub(crate) struct Obstacle {
     pub path: BString,
     /// Whether it is a directory, which is removed with everything in it.
     pub directory: bool,
+}
+
+/// What becomes of untracked files that are in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Untracked {
+    /// They stay, and the move is refused; ignored ones may be overwritten.
+    Keep,
+    /// They stay, and ignored ones too.
+    KeepIgnored,
+    /// They are overwritten.
+    Overwrite,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +78,7 @@ fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
 pub(crate) struct Inquiry<'a> {
     pub root: &'a Dir,
     pub old: &'a Index,
-    pub rules: Rules,
+    pub untracked: Untracked,
     pub ignore: &'a Ignore,
     /// The user's current directory: it must stay a directory.
     pub current_directory: Option<&'a BStr>,
@@ -113,7 +124,7 @@ impl Inquiry<'_> {
                 (Visit::Gone, Place::File) if self.ignore.is_ignored(self.root, path, false)? => {}
                 (Visit::Gone, Place::File) => rejects.add(Reason::UntrackedRemoved, path),
                 (Visit::Gone, Place::Directory)
-                    if !self.holds_nothing_of_value(path, transition)? =>
+                    if !self.holds_only_tracked(path, transition)? =>
                 {
                     rejects.add(Reason::DirectoryNotClean, path);
                 }
@@ -140,7 +151,7 @@ impl Inquiry<'_> {
     }
 
     fn forces(&self) -> bool {
-        matches!(self.rules, Rules::OneWay { .. })
+        self.untracked == Untracked::Overwrite
     }
 
     fn places<'p>(
@@ -235,6 +246,21 @@ impl Inquiry<'_> {
 
     /// Whether everything in a directory is ignored or will be removed anyway.
     fn holds_nothing_of_value(&self, path: &BStr, transition: &Transition) -> Result<bool> {
+        let goes = |path: &BStr| transition.removes(self.old, path);
+        self.holds_only(path, &goes)
+    }
+
+    /// Whether everything in a directory is ignored or known to the index.
+    fn holds_only_tracked(&self, path: &BStr, transition: &Transition) -> Result<bool> {
+        let is_known = |path: &BStr| {
+            transition.removes(self.old, path) || self.old.find(path, Stage::Merged).is_ok()
+        };
+        self.holds_only(path, &is_known)
+    }
+
+    /// Whether every file in a directory is ignored, or one of those that `is_harmless` knows, and
+    /// no repository is in it: one whose directory is not ignored has a history of its own.
+    fn holds_only(&self, path: &BStr, is_harmless: &dyn Fn(&BStr) -> bool) -> Result<bool> {
         if self.ignore.is_ignored(self.root, path, true)? {
             return Ok(true);
         }
@@ -242,6 +268,9 @@ impl Inquiry<'_> {
         while let Some(directory) = pending.pop() {
             let handle = self.root.open_dir(&directory)?;
             for entry in handle.list()? {
+                if entry.name.eq_ignore_ascii_case(b".git") {
+                    return Ok(false);
+                }
                 let mut path = directory.clone();
                 path.push(b'/');
                 path.extend_from_slice(&entry.name);
@@ -249,16 +278,14 @@ impl Inquiry<'_> {
                     Some(kind) => kind == FileKind::Directory,
                     None => handle.stat(&entry.name)?.kind == FileKind::Directory,
                 };
-                let goes = !is_directory && transition.removes(self.old, path.as_bstr());
-                if goes
-                    || self
-                        .ignore
-                        .is_ignored(self.root, path.as_bstr(), is_directory)?
+                let path = path.as_bstr();
+                if !is_directory && is_harmless(path)
+                    || self.ignore.is_ignored(self.root, path, is_directory)?
                 {
                     continue;
                 }
                 if is_directory {
-                    pending.push(path)
+                    pending.push(path.to_owned())
                 } else {
                     return Ok(false);
                 }

@@ -46,6 +46,18 @@ pub struct Done {
 }
 
 impl Done {
+    /// The error that ends the command, with the failures before it.
+    pub(crate) fn ended_by(&self, error: crate::Error) -> crate::Error {
+        if self.failures.is_empty() {
+            return error;
+        }
+        let failures = self.failures.iter();
+        crate::Error::AfterFailures {
+            failures: failures.map(|failure| failure.reason.clone()).collect(),
+            error: Box::new(error),
+        }
+    }
+
     pub(crate) fn note(&mut self, report: &Report) {
         self.workers = self.workers.max(report.workers_peak);
     }

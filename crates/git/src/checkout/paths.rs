@@ -1,4 +1,5 @@
-//! Checking out single paths from the index or from a tree; HEAD stays.
+//! Restoring single paths from the index or from a tree, in the working tree, in the index or in
+//! both; HEAD stays: git-checkout(1) with paths, and git-restore(1).
 
 use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
@@ -6,8 +7,8 @@ use super::rejects::Rejects;
 use super::session::Session;
 use super::submodules::refuse_recursion_into;
 use super::supplies::supplies;
-use super::transition::{Transition, Write};
-use super::update::{settle, smudge_racy, trust_stat, write};
+use super::transition::{removal, Remove, Transition, Write};
+use super::update::{remove, settle, smudge_racy, trust_stat, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, StatRules};
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
@@ -21,20 +22,85 @@ use hedgerow_engine::Execution;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// The paths to check out, and their source.
-#[derive(Clone, Debug, Default)]
+/// The paths to check out, their source, and what is updated.
+#[derive(Clone, Debug)]
 pub struct PathOptions {
     /// Pathspecs as the user gave them, relative to the user's current directory.
     pub pathspecs: Vec<BString>,
     /// The tree to take the paths from; the index if `None`.
     pub tree: Option<ObjectId>,
-    /// Leave out unmerged paths instead of refusing.
-    pub force: bool,
+    /// Whether the files are written.
+    pub in_work_tree: bool,
+    /// Whether the index gets what the tree has. Without a tree it gets the new stat data of the
+    /// files that are written, in any case.
+    pub in_index: bool,
+    /// Paths that match and that the tree does not have stay; else they are removed.
+    pub overlay: bool,
+    /// What happens to paths that are unmerged.
+    pub unmerged: Unmerged,
+    /// Also write files outside the sparse checkout.
+    pub beyond_sparse: bool,
+    /// Pathspecs that match nothing are passed over.
+    pub may_match_nothing: bool,
+    /// Submodules stay as they are, whatever `submodule.recurse` says.
+    pub no_recursion: bool,
+    /// Run the post-checkout hook.
+    pub runs_hook: bool,
     /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
     /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
     pub execution: Execution,
+}
+
+impl Default for PathOptions {
+    /// As `git checkout -- <path>` does without options.
+    fn default() -> Self {
+        PathOptions {
+            pathspecs: Vec::new(),
+            tree: None,
+            in_work_tree: true,
+            in_index: true,
+            overlay: true,
+            unmerged: Unmerged::Refuse,
+            beyond_sparse: false,
+            may_match_nothing: false,
+            no_recursion: false,
+            runs_hook: true,
+            threshold: None,
+            execution: Execution::default(),
+        }
+    }
+}
+
+/// What happens to paths that are unmerged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unmerged {
+    /// Nothing is done, and they are named.
+    #[default]
+    Refuse,
+    /// They are left out.
+    LeaveOut,
+    /// Their files get one side of the merge. The index stays in conflict.
+    Take(MergeSide),
+}
+
+/// A side of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeSide {
+    /// The branch that was merged into.
+    Ours,
+    /// The branch that was merged.
+    Theirs,
+}
+
+impl MergeSide {
+    fn stage(self) -> Stage {
+        match self {
+            MergeSide::Ours => Stage::Ours,
+            MergeSide::Theirs => Stage::Theirs,
+        }
+    }
 }
 
 /// How a checkout of paths ended.
@@ -46,6 +112,8 @@ pub enum PathOutcome {
     Unmatched(Vec<BString>),
     /// These paths are unmerged; nothing was touched.
     Unmerged(Vec<BString>),
+    /// These paths do not have the requested side of the merge; nothing was touched.
+    WithoutSide(Vec<BString>),
 }
 
 /// Checks that the pathspecs can be parsed.
@@ -59,14 +127,23 @@ pub fn check_pathspecs(
     Pathspecs::new(repository, pathspecs).map(drop)
 }
 
-/// Checks out the paths that match.
+/// Checks out the paths that match. In a partial clone, what is missing is fetched before anything
+/// is touched.
 pub fn checkout_paths(
+    repository: &crate::repository::Repository,
+    options: &PathOptions,
+) -> Result<PathOutcome> {
+    repository.with_promised(|repository| try_to_check_out(repository, options))
+}
+
+fn try_to_check_out(
     repository: &crate::repository::Repository,
     options: &PathOptions,
 ) -> Result<PathOutcome> {
     let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     session.set_source(None, options.tree);
+    session.recurse_submodules &= !options.no_recursion;
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;
     let source = match options.tree {
@@ -81,7 +158,9 @@ pub fn checkout_paths(
     };
     let mut plan = Plan {
         old: &old,
+        options,
         chosen: Vec::new(),
+        removals: Vec::new(),
         unmerged: Vec::new(),
         builder: Builder::replacing(&old.index),
     };
@@ -90,48 +169,80 @@ pub fn checkout_paths(
         None => plan.choose_from_index(&mut matcher)?,
     }
     let unmatched = matcher.unmatched();
-    if !unmatched.is_empty() {
+    if !unmatched.is_empty() && !options.may_match_nothing {
         return Ok(PathOutcome::Unmatched(unmatched));
     }
     let unmerged = plan.take_unmerged();
-    if !unmerged.is_empty() && !options.force {
-        return Ok(PathOutcome::Unmerged(unmerged));
+    let mut done = Done::default();
+    match options.unmerged {
+        Unmerged::Refuse if !unmerged.is_empty() => return Ok(PathOutcome::Unmerged(unmerged)),
+        Unmerged::Refuse | Unmerged::LeaveOut => done.left_out = unmerged,
+        Unmerged::Take(side) => {
+            let lacking = plan.take_side(side, &unmerged);
+            if !lacking.is_empty() {
+                return Ok(PathOutcome::WithoutSide(lacking));
+            }
+        }
     }
-    let mut done = Done {
-        left_out: unmerged,
-        ..Done::default()
-    };
+    if options.in_work_tree {
+        done = carry_out(&mut session, plan, done)?;
+    } else {
+        let Plan { builder, .. } = plan;
+        let mut index = builder.finish_replacing(&old.index);
+        index.keep_resolve_undo(&old.index);
+        index.set_cache_tree(restored_cache_tree(&session, &old, &index));
+        done.warnings.extend(session.write_index(&index, false)?);
+    }
+    drop(session);
+    if options.runs_hook {
+        done.hook_failure = run_hook(repository)?;
+    }
+    Ok(PathOutcome::Done(done))
+}
+
+/// Brings the working tree to what is planned, and the index if it is to be written.
+fn carry_out(session: &mut Session<'_>, mut plan: Plan<'_>, mut done: Done) -> Result<Done> {
+    let (old, options) = (plan.old, plan.options);
     let chosen = std::mem::take(&mut plan.chosen);
     let Planned {
         transition: mut next,
         states,
         replaced_attributes,
-    } = plan.transition(&session, &chosen)?;
-    refuse_recursion_into(&session, &next.index, &|row| chosen[row].1)?;
-    let obstacles = in_the_way(&session, &next, &states)?;
+    } = plan.transition(session, &chosen)?;
+    refuse_recursion_into(session, &next.index, &|row| chosen[row].1)?;
+    let obstacles = in_the_way(session, &next, &states)?;
     let direction = Direction::CheckIn {
         listed: None,
         is_gone: &|path| replaced_attributes.contains(path),
     };
-    let supplies = supplies(&session, &next, &direction)?;
+    let supplies = supplies(session, &next, &direction)?;
     clear(&session.root, &obstacles)?;
-    write(&session, &mut next, supplies, &mut done)?;
-    smudge_racy(&mut next, &old, &states);
-    let tree = match old.sparse_directories {
+    remove(session, &old.index, &next, &mut done)?;
+    write(session, &mut next, supplies, &mut done)?;
+    if options.in_index || options.tree.is_none() {
+        smudge_racy(&mut next, old, &states);
+        let tree = restored_cache_tree(session, old, &next.index);
+        next.index.set_cache_tree(tree);
+        done.warnings.extend(
+            session
+                .write_index(&next.index, false)
+                .map_err(|error| done.ended_by(error))?,
+        );
+    }
+    Ok(done)
+}
+
+/// The cache tree of the index after some paths were restored.
+fn restored_cache_tree(session: &Session<'_>, old: &OldIndex, new: &Index) -> Option<CacheTree> {
+    match old.sparse_directories {
         // Expanding the sparse index read all its trees; git knows all of them then, too.
-        Some(_) => CacheTree::build(&next.index, |id| repository.has_tree(id)),
-        None => cache_tree(&old.index, &next.index),
-    };
-    next.index.set_cache_tree(tree);
-    let warning = session.write_index(&next.index, false)?;
-    done.warnings.extend(warning);
-    drop(session);
-    done.hook_failure = run_hook(repository)?;
-    Ok(PathOutcome::Done(done))
+        Some(_) => CacheTree::build(new, |id| session.repository.has_tree(id)),
+        None => cache_tree(&old.index, new),
+    }
 }
 
 /// The part of the old cache tree that is still valid for the new index.
-fn cache_tree(old: &Index, new: &Index) -> Option<CacheTree> {
+pub(crate) fn cache_tree(old: &Index, new: &Index) -> Option<CacheTree> {
     let mut tree = old.cache_tree().filter(|tree| tree.fits(old))?.clone();
     let content = |entry: &Entry| (entry.id, entry.mode, entry.flags.intent_to_add);
     let (mut olds, mut news) = (old.iter().peekable(), new.iter().peekable());
@@ -199,9 +310,12 @@ impl From<&Entry> for Row {
 /// The new index, entry by entry, and which entries were requested.
 struct Plan<'a> {
     old: &'a OldIndex,
+    options: &'a PathOptions,
     /// For each entry: the row of the old index that it comes from, and whether it is to be
     /// written.
     chosen: Vec<(Option<u32>, bool)>,
+    /// Files to remove, by their rows in the old index.
+    removals: Vec<Remove>,
     /// Requested paths that are unmerged.
     unmerged: Vec<BString>,
     builder: Builder,
@@ -211,15 +325,33 @@ impl Plan<'_> {
     fn choose_from_index(&mut self, matcher: &mut Pathspecs) -> Result<()> {
         for (row, entry) in self.old.index.entries().iter().enumerate() {
             let path = self.old.index.path(entry);
-            let chosen = !entry.flags.skip_worktree && matcher.matches(path, entry.mode);
+            let chosen = match self.chosen_stage(row) {
+                Some(chosen) => chosen,
+                None => self.is_within(entry.flags) && matcher.matches(path, entry.mode),
+            };
             self.push(path, Some(row), Row::from(entry), chosen)?;
         }
         Ok(())
     }
 
+    /// Whether the last row was chosen, if it is another stage of the same path: they go together.
+    fn chosen_stage(&self, row: usize) -> Option<bool> {
+        let entries = self.old.index.entries();
+        let before = &entries[row.checked_sub(1)?];
+        let is_same = self.old.index.path(before) == self.old.index.path(&entries[row]);
+        let last = self.chosen.last().filter(|_| is_same)?;
+        Some(last.1)
+    }
+
+    /// Whether an entry with these flags is looked at: outside the sparse checkout nothing is, if
+    /// not asked for.
+    fn is_within(&self, flags: Flags) -> bool {
+        self.options.beyond_sparse || !flags.skip_worktree
+    }
+
     /// Chooses rows: paths that are in the tree and match are taken from the tree. All others stay,
-    /// except files where the taken paths need a directory, and entries below a path that becomes a
-    /// file.
+    /// except files where the taken paths need a directory, entries below a path that becomes a file,
+    /// and, without overlay, paths that match.
     fn choose_from_tree(&mut self, tree: &Difference, matcher: &mut Pathspecs) -> Result<()> {
         let changes = tree.changes().iter();
         let files: Vec<(&BStr, Row)> = changes
@@ -253,15 +385,33 @@ impl Plan<'_> {
                     row += stages;
                 }
                 (_, current) => {
-                    if !clashing.contains(&row) {
-                        let entry = Row::from(&entries[row]);
+                    // Only an entry of the same stage gives way to a file of the tree.
+                    let is_unmerged = entries[row].flags.stage != Stage::Merged;
+                    if is_unmerged || !clashing.contains(&row) {
                         let path = current.expect("where no file comes first, there is a row");
-                        self.push(path, Some(row), entry, false)?;
+                        self.stay(path, row, matcher)?;
                     }
                     row += 1;
                 }
             }
         }
+    }
+
+    /// Keeps a row that the tree does not have, or removes it if it matches and there is no overlay.
+    fn stay(&mut self, path: &BStr, row: usize, matcher: &mut Pathspecs) -> Result<()> {
+        let entry = &self.old.index.entries()[row];
+        let is_removed = !self.options.overlay
+            && self.is_within(entry.flags)
+            && matcher.matches(path, entry.mode);
+        if !is_removed {
+            return self.push(path, Some(row), Row::from(entry), false);
+        }
+        if entry.flags.stage == Stage::Merged {
+            self.removals.push(removal(row, entry));
+        } else {
+            self.unmerged.push(path.to_owned());
+        }
+        Ok(())
     }
 
     /// Replaces the old index's rows of a path by the file of the tree. An entry with the same
@@ -280,7 +430,7 @@ impl Plan<'_> {
                 && (old.id, old.mode) == (file.id, file.mode)
         });
         let entry = same.map_or(file, |old| Row::from(&old));
-        let chosen = !entry.flags.skip_worktree && matcher.matches(path, entry.mode);
+        let chosen = self.is_within(entry.flags) && matcher.matches(path, entry.mode);
         self.push(path, last, entry, chosen)
     }
 
@@ -300,8 +450,28 @@ impl Plan<'_> {
         paths
     }
 
+    /// Lets the files of unmerged `paths` become `side`. Where a path does not have that side, its
+    /// file is removed, or with overlay the path is returned.
+    fn take_side(&mut self, side: MergeSide, paths: &[BString]) -> Vec<BString> {
+        let mut lacking = Vec::new();
+        let old = &self.old.index;
+        for path in paths {
+            let (Ok(first) | Err(first)) = old.find(path.as_ref(), Stage::Merged);
+            let entries = old.entries()[first..].iter().enumerate();
+            let mut stages = entries.take_while(|(_, entry)| old.path(entry) == path);
+            let has_side = stages.any(|(_, entry)| entry.flags.stage == side.stage());
+            if !has_side && self.options.overlay {
+                lacking.push(path.clone());
+            } else if !has_side {
+                self.removals.push(removal(first, &old.entries()[first]));
+            }
+        }
+        lacking
+    }
+
     /// Plans the writes. Files that match their entries are not written again.
     fn transition(self, session: &Session<'_>, chosen: &[(Option<u32>, bool)]) -> Result<Planned> {
+        let unmerged = self.options.unmerged;
         let mut index = self.builder.finish_replacing(&self.old.index);
         index.keep_resolve_undo(&self.old.index);
         let rules = session.rules(self.old);
@@ -319,8 +489,12 @@ impl Plan<'_> {
         let mut kept_from = Vec::with_capacity(states.len());
         for (row, (from, chosen)) in chosen.iter().enumerate() {
             let entry = &index.entries()[row];
-            let merged = entry.flags.stage == Stage::Merged;
-            let write = *chosen && merged && states[row] != State::Clean;
+            let write = *chosen
+                && match (entry.flags.stage, unmerged) {
+                    (Stage::Merged, _) => states[row] != State::Clean,
+                    (stage, Unmerged::Take(side)) => stage == side.stage(),
+                    (_, Unmerged::Refuse | Unmerged::LeaveOut) => false,
+                };
             kept_from.push((!write && from.is_some()).then_some(row as u32));
             if write {
                 let replaces = states[row].is_file();
@@ -336,7 +510,7 @@ impl Plan<'_> {
         let transition = Transition {
             index,
             writes,
-            removals: Vec::new(),
+            removals: self.removals,
             must_be_absent: Vec::new(),
             became_directories: Vec::new(),
             kept_from,
@@ -392,7 +566,10 @@ fn replaced_attributes(index: &Index, writes: &[Write], read: &[usize]) -> BTree
 }
 
 /// The rows of the index that cannot coexist with `paths`: files above them and entries below them.
-fn clashing<'a>(index: &Index, paths: impl Iterator<Item = &'a BStr>) -> BTreeSet<usize> {
+pub(crate) fn clashing<'a>(
+    index: &Index,
+    paths: impl Iterator<Item = &'a BStr>,
+) -> BTreeSet<usize> {
     let mut rows = BTreeSet::new();
     for path in paths {
         rows.extend(index.range_under(path));

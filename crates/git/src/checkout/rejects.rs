@@ -22,6 +22,8 @@ pub enum Reason {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rejects {
     paths: Vec<(Reason, BString)>,
+    /// Paths that only the index has: git looks at them last.
+    late: BTreeSet<BString>,
 }
 
 impl Rejects {
@@ -30,9 +32,15 @@ impl Rejects {
         self.paths.push((reason, path.into()));
     }
 
+    /// Notes that only the index has `path`.
+    pub(crate) fn set_late(&mut self, path: &BStr) {
+        self.late.insert(path.to_owned());
+    }
+
     /// Adds the paths of `other`.
     pub(crate) fn extend(&mut self, other: Rejects) {
         self.paths.extend(other.paths);
+        self.late.extend(other.late);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -63,6 +71,16 @@ impl Rejects {
     /// Whether no path was rejected.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
+    }
+
+    /// The first path, and why: git's plumbing stops there.
+    pub fn first(&self) -> Option<(&BString, Reason)> {
+        let key = |(reason, path): &&(Reason, BString)| {
+            let is_late = self.late.contains(path);
+            (is_late, path.clone(), *reason)
+        };
+        let first = self.paths.iter().min_by_key(key);
+        first.map(|(reason, path)| (path, *reason))
     }
 
     /// The paths by reason, each list in ascending order. A file that blocks several paths is
@@ -127,6 +145,30 @@ impl Reason {
                 "The following untracked working tree files would be removed by checkout:",
                 "Please move or remove them before you switch branches.",
             ),
+        }
+    }
+}
+
+impl Reason {
+    /// The words of git's plumbing about one path.
+    pub fn of_path(self, path: &BStr) -> String {
+        match self {
+            Reason::WouldOverwrite => {
+                format!("Entry '{path}' would be overwritten by merge. Cannot merge.")
+            }
+            Reason::NotUpToDate => format!("Entry '{path}' not uptodate. Cannot merge."),
+            Reason::DirectoryNotClean => {
+                format!("Updating '{path}' would lose untracked files in it")
+            }
+            Reason::CurrentDirectory => {
+                format!("Refusing to remove '{path}' since it is the current working directory.")
+            }
+            Reason::UntrackedOverwritten => {
+                format!("Untracked working tree file '{path}' would be overwritten by merge.")
+            }
+            Reason::UntrackedRemoved => {
+                format!("Untracked working tree file '{path}' would be removed by merge.")
+            }
         }
     }
 }

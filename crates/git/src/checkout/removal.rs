@@ -1,8 +1,9 @@
 use super::outcome::Failure;
 use super::transition::Remove;
 use crate::index::Index;
-use bstr::BStr;
+use bstr::{BStr, BString};
 use hedgerow_writer::{Problem, Removal, Removed};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Result of removing files.
@@ -11,8 +12,8 @@ pub(crate) struct RemovalsResults {
     pub removed: u64,
     /// Files that could not be removed.
     pub failures: Vec<Failure>,
-    /// Warnings about submodules that were left in place.
-    pub warnings: Vec<String>,
+    /// Warnings about what was left in place, by path.
+    pub warnings: BTreeMap<BString, String>,
 }
 
 /// The files of the old index to remove, for [`hedgerow_writer::remove_paths`].
@@ -86,13 +87,13 @@ impl Removal for Removals<'_> {
                 Err(problem) if self.is_directory(row) => {
                     let (path, reason) = (self.path_of(row), problem.reason());
                     let warning = format!("unable to rmdir '{path}': {reason}");
-                    results.warnings.push(warning);
+                    results.warnings.insert(path.to_owned(), warning);
                 }
                 // Untracked files took the place of the file to remove.
                 Err(problem) if problem.is_directory() => {
                     let path = self.path_of(row);
                     let warning = format!("unable to unlink '{path}': Is a directory");
-                    results.warnings.push(warning);
+                    results.warnings.insert(path.to_owned(), warning);
                 }
                 Err(problem) => {
                     let reason = problem.to_string();

@@ -33,7 +33,7 @@ impl Contents<'_> {
     }
 
     fn write_over(&self, root: &Dir, row: u32) -> Result<Stat, Problem> {
-        let path = self.entry_path(row);
+        let path = self.place(row);
         let (parent, name) = split_path(path);
         let directory = root.open_dir(parent)?;
         match directory.stat(name) {
@@ -65,7 +65,7 @@ impl Contents<'_> {
         };
         let mut at: BTreeMap<u32, BTreeSet<BString>> = BTreeMap::new();
         for (row, _) in &results.written {
-            let path = self.entry_path(*row);
+            let path = self.place(*row);
             let (parent, name) = split_path(path);
             let stat = root
                 .open_dir(parent)

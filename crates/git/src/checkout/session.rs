@@ -14,6 +14,8 @@ pub(crate) struct Session<'r> {
     worktree: Worktree<'r>,
     lock: Option<LockFile>,
     current_directory: Option<BString>,
+    /// Git would move submodules along.
+    pub(crate) recurse_submodules: bool,
 }
 
 impl<'r> Session<'r> {
@@ -25,16 +27,59 @@ impl<'r> Session<'r> {
     ) -> Result<Self> {
         repository.require_work_tree()?;
         let lock = LockFile::acquire(repository.index_path())?;
+        let session = Session::read_only(repository, threshold, execution)?;
+        Ok(Session {
+            lock: Some(lock),
+            ..session
+        })
+    }
+
+    /// Opens the working tree without a lock on the index, which is not written.
+    pub(crate) fn read_only(
+        repository: &'r Repository,
+        threshold: Option<u64>,
+        execution: &Execution,
+    ) -> Result<Self> {
+        let worktree = Worktree::open(repository, execution, "checkout")?;
+        Ok(Session::with(worktree, repository, threshold))
+    }
+
+    /// Takes the lock on the index. Without `uses_worktree`, the repository need not have a working
+    /// tree, and the session has none.
+    pub(crate) fn of_index(
+        repository: &'r Repository,
+        threshold: Option<u64>,
+        execution: &Execution,
+        uses_worktree: bool,
+    ) -> Result<Self> {
+        if uses_worktree {
+            return Session::begin(repository, threshold, execution);
+        }
+        let lock = LockFile::acquire(repository.index_path())?;
+        let root = repository.work_tree().unwrap_or(repository.git_dir());
+        let worktree = Worktree::open_at(root, repository, execution, "checkout")?;
+        Ok(Session {
+            lock: Some(lock),
+            ..Session::with(worktree, repository, threshold)
+        })
+    }
+
+    /// Writes the index to another file, whose lock this is.
+    pub(crate) fn redirect(&mut self, lock: LockFile) {
+        self.lock = Some(lock);
+    }
+
+    fn with(mut worktree: Worktree<'r>, repository: &Repository, threshold: Option<u64>) -> Self {
         let prefix = repository
             .prefix()
             .trim_end_with(|character| character == '/');
-        let mut worktree = Worktree::open(repository, execution, "checkout")?;
         worktree.set_threshold(threshold);
-        Ok(Session {
+        Session {
+            recurse_submodules: worktree.settings().recurse_submodules,
             worktree,
-            lock: Some(lock),
+            lock: None,
             current_directory: (!prefix.is_empty()).then(|| BString::from(prefix)),
-        })
+        }
     }
 
     /// The user's current directory, relative to the root; `None` unless it is below the root.
@@ -48,13 +93,23 @@ impl<'r> Session<'r> {
         index: &Index,
         with_work_tree: bool,
     ) -> Result<Option<String>> {
+        self.write(index, (with_work_tree, false))
+    }
+
+    /// The same where only the index was changed; which files are outside the sparse checkout may
+    /// have changed.
+    pub(crate) fn write_reset_index(&mut self, index: &Index) -> Result<Option<String>> {
+        self.write(index, (false, true))
+    }
+
+    fn write(&mut self, index: &Index, changed: (bool, bool)) -> Result<Option<String>> {
         let lock = self.lock.take().ok_or_else(|| Error::Internal {
             reason: "the index was written twice".into(),
         })?;
         let version = self.worktree.settings().index_version;
         let version = version.and_then(crate::worktree::version);
         self.worktree
-            .write_index(index, version, lock, with_work_tree)
+            .write_index_telling(index, version, lock, changed)
     }
 }
 

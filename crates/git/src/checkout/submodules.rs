@@ -55,7 +55,7 @@ pub(super) fn refuse_recursion(
     next: &Transition,
     force: bool,
 ) -> Result<()> {
-    if !session.settings().recurse_submodules {
+    if !session.recurse_submodules {
         return Ok(());
     }
     let of_index = |index: &Index, row: u32| {
@@ -84,7 +84,7 @@ pub(super) fn refuse_recursion_into(
     index: &Index,
     is_chosen: &dyn Fn(usize) -> bool,
 ) -> Result<()> {
-    if !session.settings().recurse_submodules {
+    if !session.recurse_submodules {
         return Ok(());
     }
     let affected = differing(session, index, is_chosen)?;

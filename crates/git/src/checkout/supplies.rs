@@ -98,13 +98,11 @@ fn refuse_missing<'a>(files: impl Iterator<Item = ((&'a BStr, Mode), &'a Located
     let missing = |((_, mode), (_, location)): &((&BStr, Mode), &Located)| {
         *mode != Mode::Gitlink && location.is_none()
     };
-    let mut missing = files.filter(missing);
-    match missing.next() {
-        None => Ok(()),
-        Some(((path, _), (id, _))) => Err(Error::MissingContent {
-            path: path.into(),
-            id: *id,
-            others: missing.count(),
-        }),
-    }
+    let mut missing = files.filter(missing).peekable();
+    let Some(((path, _), _)) = missing.peek() else {
+        return Ok(());
+    };
+    let path = (*path).into();
+    let ids = missing.map(|(_, (id, _))| *id).collect();
+    Err(Error::MissingContent { path, ids })
 }

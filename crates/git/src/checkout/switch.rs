@@ -1,10 +1,12 @@
 //! Switching HEAD to a branch or a commit, together with the working tree and the index.
 
+use super::obstacles::Untracked;
 use super::outcome::{Done, Outcome};
 use super::session::Session;
-use super::target::Target;
-use super::update::{update, Move};
-use crate::branches::{Ended, HeadTarget, NewBranch};
+use super::start::PreparedStart;
+use super::target::{Start, Target, TargetTree};
+use super::update::{update, Move, Way};
+use crate::branches::{Ended, HeadTarget};
 use crate::refs::{Head, IsCancelled, Signature};
 use crate::repository::{RefUpdate, Repository};
 use crate::{Error, Result};
@@ -15,8 +17,12 @@ use hedgerow_engine::Execution;
 /// Options of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchOptions {
-    /// Overwrite local changes and untracked files.
-    pub force: bool,
+    /// Overwrite local changes.
+    pub discard_changes: bool,
+    /// Overwrite untracked files.
+    pub overwrite_untracked: bool,
+    /// Ignored files are as valuable as untracked ones.
+    pub keep_ignored: bool,
     /// List the local changes that were carried over.
     pub list_changes: bool,
     /// With fewer files than this to write, a single worker writes them
@@ -53,62 +59,99 @@ impl Switched {
     }
 }
 
-/// Moves working tree, index and HEAD to `target`, and runs the post-checkout hook.
+/// Moves working tree, index and HEAD to `target`, and runs the post-checkout hook. In a partial
+/// clone, what is missing is fetched before anything is touched.
 pub fn switch(
+    repository: &Repository,
+    target: &Target,
+    options: &SwitchOptions,
+) -> Result<Switched> {
+    repository.with_promised(|repository| try_to_switch(repository, target, options))
+}
+
+fn try_to_switch(
     repository: &Repository,
     target: &Target,
     options: &SwitchOptions,
 ) -> Result<Switched> {
     let old = repository.head()?;
     refuse_shared_branch(repository, target, &old)?;
-    let Some(commit) = target.commit else {
-        return Ok(Switched::new(old, Outcome::Done(Done::default())));
+    let is_cancelled = || options.execution.cancel.is_cancelled();
+    if target.tree == TargetTree::Stays {
+        let changes = RefChanges::prepare(repository, target, &is_cancelled)?;
+        let switched = Switched::new(old, Outcome::Done(Done::default()));
+        return conclude(repository, target, Some(changes), switched);
+    }
+    let tree_of = |id: Option<ObjectId>| match id {
+        Some(id) => Ok::<_, Error>(Some(repository.commit(&id)?.tree)),
+        None => Ok(None),
     };
-    let old_tree = old
-        .id()
-        .map(|id| repository.commit(&id))
-        .transpose()?
-        .map(|c| c.tree);
     let job = Move {
-        old: old_tree,
-        new: repository.commit(&commit)?.tree,
-        force: options.force,
-        list_changes: options.list_changes,
+        old: tree_of(old.id())?,
+        new: tree_of(target.commit)?,
+        way: if options.discard_changes {
+            Way::Overwrite
+        } else {
+            Way::Switch
+        },
+        untracked: match (options.overwrite_untracked, options.keep_ignored) {
+            (true, _) => Untracked::Overwrite,
+            (false, true) => Untracked::KeepIgnored,
+            (false, false) => Untracked::Keep,
+        },
+        list_changes: options.list_changes && target.commit.is_some(),
     };
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
-    session.set_source(target.branch.clone(), Some(commit));
+    session.set_source(target.branch.clone(), target.commit);
     let mut changes = None;
-    let is_cancelled = || options.execution.cancel.is_cancelled();
     // The references are locked only when every other check has passed.
     let outcome = update(&mut session, &job, &mut || {
         if !target.head_stays {
-            let prepared = RefChanges::prepare(repository, target, commit, &is_cancelled)?;
+            let prepared = RefChanges::prepare(repository, target, &is_cancelled)?;
             changes = Some(prepared);
         }
         Ok(())
     })?;
     // Releases the lock on the index: the hook may need it.
     drop(session);
-    let mut switched = Switched::new(old, outcome);
+    let switched = Switched::new(old, outcome);
     if !matches!(switched.outcome, Outcome::Done(_)) {
         return Ok(switched);
     }
+    conclude(repository, target, changes, switched)
+}
+
+/// Moves the references, ends what was under way on the old branch, and runs the hook.
+fn conclude(
+    repository: &Repository,
+    target: &Target,
+    changes: Option<RefChanges<'_>>,
+    mut switched: Switched,
+) -> Result<Switched> {
     let moved = match changes {
         None => Ok(()),
         Some(changes) => changes.commit(repository, target, &switched.old),
     };
     // The working tree has been switched already, so a failure becomes part of the result.
-    match moved.and_then(|()| repository.remove_branch_state()) {
-        Ok(ended) => switched.ended = ended,
-        Err(error) => {
-            switched.head_failure = Some(error);
-            return Ok(switched);
-        }
+    if let Err(error) = moved {
+        switched.head_failure = Some(error);
+        return Ok(switched);
     }
-    let before = switched.old.id().unwrap_or(repository.null_id());
-    let hook = repository.run_post_checkout(&before, &commit, true)?;
+    if is_unborn(target, &switched.old) {
+        // There was nothing to leave, and git runs no hook.
+        return Ok(switched);
+    }
+    switched.ended = repository.remove_branch_state();
+    let id = |id: Option<ObjectId>| id.unwrap_or(repository.null_id());
+    let (before, after) = (id(switched.old.id()), id(target.commit));
+    let hook = repository.run_post_checkout(&before, &after, true)?;
     switched.hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
     Ok(switched)
+}
+
+/// Whether HEAD went from one unborn branch to another.
+fn is_unborn(target: &Target, old: &Head) -> bool {
+    target.commit.is_none() && old.id().is_none()
 }
 
 /// Refuses a branch that another working tree has checked out: it would move under that one.
@@ -116,7 +159,7 @@ fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) ->
     let Some(branch) = &target.branch else {
         return Ok(());
     };
-    if old.branch() == Some(branch.as_bstr()) {
+    if target.may_be_shared || old.branch() == Some(branch.as_bstr()) {
         return Ok(());
     }
     match repository.branch_checked_out_elsewhere(branch.as_bstr())? {
@@ -136,62 +179,56 @@ fn refuse_shared_branch(repository: &Repository, target: &Target, old: &Head) ->
 struct RefChanges<'r> {
     committer: Signature,
     head: RefUpdate<'r>,
-    branch: Option<CreatedBranch<'r>>,
-}
-
-/// A branch created from a remote's branch.
-struct CreatedBranch<'r> {
-    update: RefUpdate<'r>,
-    message: BString,
+    branch: Option<PreparedStart<'r>>,
 }
 
 impl<'r> RefChanges<'r> {
     fn prepare(
         repository: &'r Repository,
         target: &Target,
-        commit: ObjectId,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<Self> {
         let committer = repository.committer()?;
-        let branch = match (&target.branch, &target.from_remote) {
-            (Some(branch), Some(upstream)) => {
-                let message = format!("branch: Created from {}", upstream.tracking).into();
-                let new = NewBranch {
-                    name: branch.clone(),
-                    id: commit,
-                    may_exist: false,
-                    message,
-                };
-                let name = short(branch.as_bstr());
-                let update = repository.prepare_branch(&new, is_cancelled)?;
-                // Checks only that the configuration can be changed, and releases its lock: others
-                // need it meanwhile.
-                drop(repository.prepare_upstream(name.as_bstr(), upstream)?);
-                let message = new.message;
-                Some(CreatedBranch { update, message })
-            }
-            _ => None,
+        let branch = match &target.start {
+            Some(Start::At(start)) => Some(start.prepare(repository, is_cancelled)?),
+            Some(Start::Unborn { .. }) | None => None,
         };
-        let head = match &target.branch {
-            Some(branch) => HeadTarget::Branch(branch.clone()),
-            None => HeadTarget::Detached(commit),
+        let commit = match target.start {
+            Some(Start::Unborn { .. }) => None,
+            Some(Start::At(_)) | None => target.commit,
+        };
+        let head = match (&target.branch, target.commit) {
+            (Some(branch), _) => HeadTarget::Branch(branch.clone()),
+            (None, Some(commit)) => HeadTarget::Detached(commit),
+            (None, None) => {
+                return Err(Error::Internal {
+                    reason: "a target is a branch or a commit".into(),
+                });
+            }
         };
         Ok(RefChanges {
             committer,
-            head: repository.prepare_head(&head, Some(commit), is_cancelled)?,
+            head: repository.prepare_head(&head, commit, is_cancelled)?,
             branch,
         })
     }
 
     fn commit(self, repository: &Repository, target: &Target, old: &Head) -> Result<()> {
-        if let Some(CreatedBranch { update, message }) = self.branch {
-            update.commit(message.as_bstr(), &self.committer)?;
+        if let Some(Start::Unborn { log: true }) = target.start {
+            repository.create_log(target.branch.as_ref().map_or("".into(), |it| it.as_bstr()))?;
         }
-        if let (Some(branch), Some(upstream)) = (&target.branch, &target.from_remote) {
-            repository.set_upstream(short(branch.as_bstr()).as_bstr(), upstream)?;
+        if let Some(branch) = self.branch {
+            branch.commit(&self.committer)?;
         }
         let message = repository.checkout_message(old, target.name.as_bstr());
-        self.head.commit(message.as_bstr(), &self.committer)
+        self.head.commit(message.as_bstr(), &self.committer)?;
+        // The log of a branch that was never born goes with it.
+        match old {
+            Head::Branch { name, id: None } if Some(name) != target.branch.as_ref() => {
+                repository.delete_log(name.as_bstr())
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What HEAD is switched to: git-checkout(1).
 
-use crate::branches::{RemoteMatch, Upstream};
+use super::start::BranchStart;
+use crate::branches::RemoteMatch;
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -14,12 +15,40 @@ pub struct Target {
     pub name: BString,
     /// The full name of the branch, if HEAD is to follow one.
     pub branch: Option<BString>,
-    /// The remote's branch to create the branch from, if the branch does not exist yet.
-    pub from_remote: Option<Upstream>,
-    /// The commit; `None` for HEAD's branch while it is unborn.
+    /// How that branch comes to be; `None` if it exists and stays where it is.
+    pub start: Option<Start>,
+    /// The commit; `None` if there is none on that branch.
     pub commit: Option<ObjectId>,
+    /// What becomes of the working tree and the index.
+    pub tree: TargetTree,
     /// HEAD itself or nothing was named: HEAD stays as it is, and nothing is logged.
     pub head_stays: bool,
+    /// The branch may be checked out in another working tree as well.
+    pub may_be_shared: bool,
+}
+
+/// How a branch that HEAD is to follow comes to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// It is created, or moved, and set up to follow another one.
+    At(BranchStart),
+    /// Its first commit will create it.
+    Unborn {
+        /// It gets a log now.
+        log: bool,
+    },
+}
+
+/// What becomes of the working tree and the index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TargetTree {
+    /// They become what the commit has.
+    #[default]
+    Commit,
+    /// Everything that is tracked is removed.
+    Empty,
+    /// They are not looked at.
+    Stays,
 }
 
 /// The meaning of a word that names an object.
@@ -46,9 +75,11 @@ impl Target {
         Ok(Target {
             name: "HEAD".into(),
             branch: None,
-            from_remote: None,
+            start: None,
             commit,
+            tree: TargetTree::Commit,
             head_stays: !detach,
+            may_be_shared: false,
         })
     }
 
@@ -84,8 +115,10 @@ impl Target {
             head_stays: !detach && branch.is_none() && name == "HEAD",
             name,
             branch,
-            from_remote: None,
+            start: None,
             commit: Some(commit),
+            tree: TargetTree::Commit,
+            may_be_shared: false,
         };
         Ok(Named {
             tree,
@@ -93,39 +126,19 @@ impl Target {
         })
     }
 
-    /// The remote's branch that `word` names by itself, from which a tracking branch is created;
-    /// `None` if there is none.
+    /// The reference here that tracks the remote's branch which `word` names by itself; `None` if
+    /// there is none.
     ///
     /// # Errors
     /// [`Error::AmbiguousRemoteBranch`] if several remotes have it and none is preferred.
-    pub fn of_remote(repository: &Repository, word: &BStr) -> Result<Option<Target>> {
-        let upstream = match repository.dwim_remote_branch(word)? {
-            RemoteMatch::None => return Ok(None),
-            RemoteMatch::One(upstream) => upstream,
-            RemoteMatch::Several(remotes) => {
-                return Err(Error::AmbiguousRemoteBranch {
-                    name: word.to_owned(),
-                    remotes: remotes.len(),
-                });
-            }
-        };
-        let tracking = repository.reference(upstream.tracking.as_ref())?;
-        let Some(id) = tracking.and_then(|reference| reference.id) else {
-            return Ok(None);
-        };
-        let commit = repository.peel(&id, Some(ObjectKind::Commit))?;
-        let commit = commit.ok_or_else(|| Error::Setup {
-            reason: format!(
-                "Cannot switch branch to a non-commit '{}'",
-                upstream.tracking
-            ),
-        })?;
-        Ok(Some(Target {
-            name: word.to_owned(),
-            branch: Some([b"refs/heads/".as_slice(), word].concat().into()),
-            from_remote: Some(upstream),
-            commit: Some(commit),
-            head_stays: false,
-        }))
+    pub(super) fn tracking(repository: &Repository, word: &BStr) -> Result<Option<BString>> {
+        match repository.dwim_remote_branch(word)? {
+            RemoteMatch::None => Ok(None),
+            RemoteMatch::One(upstream) => Ok(Some(upstream.tracking)),
+            RemoteMatch::Several(remotes) => Err(Error::AmbiguousRemoteBranch {
+                name: word.to_owned(),
+                remotes: remotes.len(),
+            }),
+        }
     }
 }

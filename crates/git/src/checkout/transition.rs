@@ -21,6 +21,36 @@ pub(crate) enum Rules {
         /// The changes list the whole new tree: a path that they do not name is not in it.
         complete: bool,
     },
+    /// The index becomes the new tree. Keep the user's changes to files that are the same in both,
+    /// or refuse.
+    Keeping {
+        /// As above.
+        complete: bool,
+    },
+    /// Rules of the caller, who performs the actions; `overwrite`: the user's changes are
+    /// overwritten.
+    Given { overwrite: bool },
+}
+
+impl Rules {
+    /// Whether the user's changes are overwritten.
+    pub(crate) fn overwrite(self) -> bool {
+        matches!(
+            self,
+            Rules::OneWay { .. } | Rules::Given { overwrite: true }
+        )
+    }
+}
+
+/// What a transition is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// The index and the working tree.
+    Both,
+    /// The index; files that are lost from it must not be changed.
+    Index,
+    /// The index; the working tree does not matter.
+    IndexOnly,
 }
 
 /// The state that the transition starts from.
@@ -35,6 +65,7 @@ pub(crate) struct Start<'a> {
     pub is_excluded: &'a dyn Fn(&BStr, Mode) -> bool,
     /// Whether sparse checkout is on: it adds and removes files.
     pub sparse: bool,
+    pub effect: Effect,
 }
 
 /// A file of the new index to write.
@@ -100,12 +131,7 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
     if let Some(same) = same_paths(start) {
         return Ok(same);
     }
-    let mut join = Join {
-        start,
-        clashes: clashes(start),
-        builder: Builder::replacing(start.index),
-        out: Outputs::default(),
-    };
+    let mut join = Join::new(start, clashes(start));
     let entries = start.index.entries();
     let mut changes = start.changes.changes().iter().peekable();
     let mut row = 0;
@@ -126,8 +152,7 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
         join.visit(path, row..row + stages, change)?;
         row += stages;
     }
-    let Join { builder, out, .. } = join;
-    Ok(out.with(builder.finish_replacing(start.index)))
+    Ok(join.finish())
 }
 
 /// The transition if the index already equals the new tree: it consists only of files that differ
@@ -203,11 +228,28 @@ impl Outputs {
     }
 }
 
-struct Join<'a> {
+/// A transition in the making: paths are to be visited in ascending order.
+pub(crate) struct Join<'a> {
     start: &'a Start<'a>,
     clashes: BTreeMap<usize, Clash>,
     builder: Builder,
     out: Outputs,
+}
+
+impl<'a> Join<'a> {
+    pub(crate) fn new(start: &'a Start<'a>, clashes: BTreeMap<usize, Clash>) -> Self {
+        Join {
+            start,
+            clashes,
+            builder: Builder::replacing(start.index),
+            out: Outputs::default(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Transition {
+        self.out
+            .with(self.builder.finish_replacing(self.start.index))
+    }
 }
 
 impl Join<'_> {
@@ -218,7 +260,72 @@ impl Join<'_> {
         change: Option<&Change>,
     ) -> Result<()> {
         let row = (!rows.is_empty()).then_some(rows.start);
+        let before = (self.out.rejects.len(), self.out.became_directories.len());
+        self.act(path, row, change)?;
+        let after = (self.out.rejects.len(), self.out.became_directories.len());
+        if before != after && self.is_late(change) {
+            self.out.rejects.set_late(path);
+        }
+        Ok(())
+    }
+
+    /// Whether git comes to a path only after all paths of the trees.
+    fn is_late(&self, change: Option<&Change>) -> bool {
+        match self.start.rules {
+            Rules::TwoWay { .. } | Rules::Given { .. } => change.is_none(),
+            Rules::OneWay { complete } | Rules::Keeping { complete } => {
+                change.map_or(complete, |change| change.new.is_none())
+            }
+        }
+    }
+
+    fn act(&mut self, path: &BStr, row: Option<usize>, change: Option<&Change>) -> Result<()> {
         let action = self.action(row, change);
+        self.perform(path, row, action)
+    }
+
+    /// Visits a path, with the first of its rows if the index has it. `is_late`: no tree has it.
+    pub(crate) fn take(
+        &mut self,
+        path: &BStr,
+        row: Option<usize>,
+        action: Action,
+        is_late: bool,
+    ) -> Result<()> {
+        let before = (self.out.rejects.len(), self.out.became_directories.len());
+        self.perform(path, row, action)?;
+        let after = (self.out.rejects.len(), self.out.became_directories.len());
+        if before != after && is_late {
+            self.out.rejects.set_late(path);
+        }
+        Ok(())
+    }
+
+    /// Visits a path that becomes one in conflict.
+    pub(crate) fn leave_stages(
+        &mut self,
+        path: &BStr,
+        row: Option<usize>,
+        sides: [Option<Side>; 3],
+    ) -> Result<()> {
+        if let Some(row) = row {
+            self.may_replace(row, path);
+        }
+        let stages = [Stage::Base, Stage::Ours, Stage::Theirs];
+        for (stage, side) in stages.into_iter().zip(sides) {
+            let Some(side) = side else { continue };
+            let flags = Flags {
+                stage,
+                ..Flags::default()
+            };
+            let mode = Mode::from(side.kind);
+            self.push(path, None, side.id, mode, EntryStat::default(), flags)?;
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, path: &BStr, row: Option<usize>, action: Action) -> Result<()> {
+        let writes = self.start.effect == Effect::Both;
         match (action, row) {
             (Action::Keep, Some(row)) => match self.clashes.get(&row) {
                 Some(clash) => self.give_way(row, path, *clash),
@@ -226,6 +333,7 @@ impl Join<'_> {
             },
             (Action::Write(side), _) => self.write(path, row, side)?,
             (Action::Remove, Some(row)) => self.remove(path, row),
+            (Action::StayAbsent, _) if !writes || self.forces() => {}
             (Action::StayAbsent, _) => self.out.must_be_absent.push(path.to_owned()),
             (Action::Reject(reason), _) => self.out.rejects.add(reason, path),
             (Action::Keep | Action::Remove | Action::Ignore, _) => {}
@@ -245,15 +353,17 @@ impl Join<'_> {
                 _ => Action::Keep,
             },
             Rules::TwoWay { initial } => two_way(current, old, new, initial),
-            Rules::OneWay { complete } => {
+            Rules::Given { .. } => Action::Ignore,
+            Rules::OneWay { complete } | Rules::Keeping { complete } => {
                 let new = match (change, current) {
                     (None, Current::Merged(side)) if !complete => Some(side),
                     _ => new,
                 };
-                let dirty = row.is_some_and(|row| {
-                    let skipped = self.start.index.entries()[row].flags.skip_worktree;
-                    !skipped && self.start.states[row] != State::Clean
-                });
+                let dirty = self.forces()
+                    && row.is_some_and(|row| {
+                        let skipped = self.start.index.entries()[row].flags.skip_worktree;
+                        !skipped && self.start.states[row] != State::Clean
+                    });
                 one_way(current, new, dirty)
             }
         }
@@ -325,7 +435,7 @@ impl Join<'_> {
                     self.out.removals.push(removal(row, &old));
                 }
             }
-        } else {
+        } else if self.start.effect == Effect::Both {
             let is_module = was_directory && state == Some(State::Clean);
             let replaces = state.is_some_and(State::is_file) && !is_module;
             let untracked = is_module || state.is_none_or(is_unknown_place);
@@ -343,10 +453,17 @@ impl Join<'_> {
         if self.stays_outside(row, path) {
             return;
         }
-        if state == State::Directory && matches!(rules, Rules::TwoWay { .. }) {
+        let entry = self.start.index.entries()[row];
+        // A file of a conflict is nobody's work.
+        let is_unmerged = entry.flags.stage != Stage::Merged;
+        let writes = self.start.effect == Effect::Both;
+        if !writes {
+            if !is_unmerged {
+                self.may_replace(row, path);
+            }
+        } else if state == State::Directory && !rules.overwrite() {
             self.out.became_directories.push(path.to_owned());
-        } else if self.may_replace(row, path) {
-            let entry = self.start.index.entries()[row];
+        } else if is_unmerged || self.may_replace(row, path) {
             self.out.removals.push(removal(row, &entry));
         }
     }
@@ -354,6 +471,9 @@ impl Join<'_> {
     /// Handles an entry that neither tree has, in a place where the new tree needs a directory or a
     /// file.
     fn give_way(&mut self, row: usize, path: &BStr, clash: Clash) {
+        if self.start.effect != Effect::Both {
+            return;
+        }
         let entry = self.start.index.entries()[row];
         match (self.start.states[row], clash) {
             (State::Absent | State::Blocked, _) => {}
@@ -366,6 +486,9 @@ impl Join<'_> {
     /// Whether the entry's file may be overwritten or removed; if not, it is rejected.
     fn may_replace(&mut self, row: usize, path: &BStr) -> bool {
         let entry = &self.start.index.entries()[row];
+        if self.start.effect == Effect::IndexOnly {
+            return true;
+        }
         let is_held = entry.flags.assume_valid || entry.flags.skip_worktree;
         // Force does not apply to files that the user told git to leave alone.
         if self.forces() && !is_held {
@@ -392,7 +515,7 @@ impl Join<'_> {
     }
 
     fn forces(&self) -> bool {
-        matches!(self.start.rules, Rules::OneWay { .. })
+        self.start.rules.overwrite()
     }
 
     fn row(&self) -> u32 {
@@ -414,14 +537,15 @@ impl Join<'_> {
     }
 }
 
-fn removal(row: usize, entry: &Entry) -> Remove {
+/// The removal of the file of an entry of the old index.
+pub(super) fn removal(row: usize, entry: &Entry) -> Remove {
     Remove {
         row: row as u32,
         directory: entry.mode == Mode::Gitlink,
     }
 }
 
-fn current(entry: &Entry) -> Current {
+pub(crate) fn current(entry: &Entry) -> Current {
     if entry.flags.stage != Stage::Merged {
         return Current::Unmerged;
     }
@@ -444,7 +568,7 @@ pub(crate) fn kind(mode: Mode) -> EntryKind {
 
 /// Why a row of the index cannot coexist with an addition of the new tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Clash {
+pub(crate) enum Clash {
     /// It is below a path where the new tree has a file.
     BelowFile,
     /// It is a file where the new tree has a directory.
@@ -452,19 +576,24 @@ enum Clash {
 }
 
 fn clashes(start: &Start<'_>) -> BTreeMap<usize, Clash> {
+    let added = start.changes.changes().iter();
+    let added = added.filter(|change| change.new.is_some());
+    clashes_with(start.index, added.map(|change| start.changes.path(change)))
+}
+
+/// The rows that cannot coexist with `added` paths, which are in ascending order.
+pub(crate) fn clashes_with<'a>(
+    index: &Index,
+    added: impl Iterator<Item = &'a BStr>,
+) -> BTreeMap<usize, Clash> {
     let mut clashes = BTreeMap::new();
-    if start.index.entries().is_empty() {
+    if index.entries().is_empty() {
         return clashes;
     }
     let mut last_parent: &[u8] = b"";
-    for change in start
-        .changes
-        .changes()
-        .iter()
-        .filter(|change| change.new.is_some())
-    {
-        let path: &[u8] = start.changes.path(change);
-        let below = start.index.range_under(path.as_bstr());
+    for path in added {
+        let path: &[u8] = path;
+        let below = index.range_under(path.as_bstr());
         clashes.extend(below.map(|row| (row, Clash::BelowFile)));
         let parent = path.rfind_byte(b'/').map_or(&path[..0], |at| &path[..at]);
         if parent == last_parent {
@@ -474,12 +603,7 @@ fn clashes(start: &Start<'_>) -> BTreeMap<usize, Clash> {
         let ends = parent
             .find_iter(b"/")
             .chain((!parent.is_empty()).then_some(parent.len()));
-        let at = |end: usize| {
-            start
-                .index
-                .find(parent[..end].as_bstr(), Stage::Merged)
-                .ok()
-        };
+        let at = |end: usize| index.find(parent[..end].as_bstr(), Stage::Merged).ok();
         clashes.extend(ends.filter_map(at).map(|row| (row, Clash::AboveFile)));
     }
     clashes

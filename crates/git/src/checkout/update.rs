@@ -1,15 +1,16 @@
 //! Moving the working tree and the index from one tree to another.
 
 use super::contents::{Contents, Results};
-use super::obstacles::{clear, Inquiry};
+use super::obstacles::{clear, Inquiry, Untracked};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::rejects::ancestors;
 use super::removal::Removals;
 use super::session::Session;
 use super::submodules::{list_differing, refuse_recursion};
 use super::supplies::{supplies, Supplies};
-use super::transition::{transition, Rules, Start, Transition, Write};
-use crate::index::{CacheTree, Entry, Index, Stage, StatRules};
+use super::transition::{transition, Effect, Rules, Start, Transition, Write};
+use crate::ignore::Ignore;
+use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, StatRules};
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::compare::Refreshed;
@@ -19,6 +20,7 @@ use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
+use hedgerow_fs::Dir;
 use hedgerow_writer::{remove_paths, write_tree};
 use std::sync::{Mutex, OnceLock};
 
@@ -26,12 +28,27 @@ use std::sync::{Mutex, OnceLock};
 pub(crate) struct Move {
     /// The tree of the commit that is checked out; `None` if there is none yet.
     pub old: Option<ObjectId>,
-    /// The tree to check out.
-    pub new: ObjectId,
-    /// Overwrite local changes and untracked files.
-    pub force: bool,
+    /// The tree to check out; `None` is the empty tree.
+    pub new: Option<ObjectId>,
+    /// What becomes of the user's changes.
+    pub way: Way,
+    /// What becomes of untracked files.
+    pub untracked: Untracked,
     /// Compare the result with `new` and the working tree, to report what is still changed.
     pub list_changes: bool,
+}
+
+/// The way from one tree to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Carry the user's changes along, or refuse.
+    Switch,
+    /// Overwrite the user's changes.
+    Overwrite,
+    /// Keep the user's changes to files that are the same in the index and the new tree, or refuse.
+    Merge,
+    /// Carry changes of files along, or refuse; the index becomes the new tree.
+    Keep,
 }
 
 /// Checks out a tree: reads the current state, decides, refuses or acts, and writes the index last.
@@ -42,18 +59,32 @@ pub(crate) fn update(
     job: &Move,
     prepare: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Outcome> {
+    update_amending(session, job, prepare, &mut |_| Ok(None))
+}
+
+/// Makes another index of the new one before it is written, if it returns one.
+pub(crate) type Amend<'a> = &'a mut dyn FnMut(&Index) -> Result<Option<Index>>;
+
+/// The same; the index becomes what `amend` makes of it.
+pub(crate) fn update_amending(
+    session: &mut Session<'_>,
+    job: &Move,
+    prepare: &mut dyn FnMut() -> Result<()>,
+    amend: Amend<'_>,
+) -> Result<Outcome> {
+    let way = job.way;
     let mut old = session.read_index()?;
-    if old.index.is_unmerged() && !job.force {
+    if old.index.is_unmerged() && matches!(way, Way::Switch | Way::Keep) {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
     }
     session.include_present(&mut old)?;
     let sparse = session.sparse_patterns()?;
-    let (states, refreshed) = examine(session, job, &old)?;
-    let (rules, from) = rules(job, &old.index, old.is_new);
+    let (states, refreshed) = examine(session, way, &old)?;
+    let (rules, from) = rules(way, job, &old.index, old.is_new);
     let changes = Difference::between(
         session.repository,
         from,
-        Some(job.new),
+        job.new,
         session.names(),
         &session.engine(),
     )?;
@@ -69,55 +100,131 @@ pub(crate) fn update(
         rules,
         is_excluded: &excludes,
         sparse: sparse.is_some(),
+        effect: Effect::Both,
     })?;
     drop(changes);
-    if old.is_new {
+    if old.is_new && matches!(way, Way::Switch | Way::Keep) {
         next.must_be_absent = gone(session, job)?;
     }
-    let ignore = session.ignore()?;
-    let inquiry = Inquiry {
-        root: &session.root,
-        old: &old.index,
+    let before = Before {
+        old: &old,
+        states: &states,
+        refreshed: &refreshed,
         rules,
-        ignore: &ignore,
-        current_directory: session.current_directory(),
-        options: &session.engine(),
+        untracked: job.untracked,
+        dry_run: false,
     };
-    let obstacles = inquiry.obstacles(&mut next)?;
-    if !next.rejects.is_empty() {
-        session.end_filters();
+    let Some(mut done) = carry_out(session, &before, &mut next, prepare)? else {
         return Ok(Outcome::Rejected(next.rejects));
-    }
-    let is_removed = |path: &BStr| next.removes(&old.index, path);
-    let direction = Direction::CheckOut {
-        is_removed: &is_removed,
     };
-    let supplies = supplies(session, &next, &direction)?;
-    refuse_recursion(session, &old.index, &next, job.force)?;
-    // Everything above only reads; `prepare` is the last step that may refuse.
-    prepare()?;
-    // Removing comes first: it makes room for the files to write.
-    clear(&session.root, &obstacles)?;
-    let mut done = Done::default();
-    done.warnings.extend(left_despite_sparse(&next));
-    remove(session, &old.index, &next, &mut done)?;
-    write(session, &mut next, supplies, &mut done)?;
-    refresh(&mut next, &refreshed);
-    smudge_racy(&mut next, &old, &states);
+    if let (Way::Keep, Some(tree)) = (way, job.new) {
+        next.index = exactly(session, &next.index, tree)?;
+    }
+    if let Some(amended) = amend(&next.index)? {
+        next.index = amended;
+    }
     finish(session, job, &old.index, &mut next, &states, &mut done)?;
     Ok(Outcome::Done(done))
 }
 
-/// The state of every file of the index, and the files that were read and found unchanged.
-fn examine(
+/// What was found before a move, and the rules that decided.
+pub(crate) struct Before<'a> {
+    pub old: &'a OldIndex,
+    pub states: &'a [State],
+    pub refreshed: &'a [Refreshed],
+    pub rules: Rules,
+    pub untracked: Untracked,
+    /// Only check; change nothing.
+    pub dry_run: bool,
+}
+
+/// Does what a transition plans, unless something is in the way; the result is then `None`, and the
+/// transition has the rejects. The index is not written yet.
+pub(crate) fn carry_out(
     session: &Session<'_>,
-    job: &Move,
+    before: &Before<'_>,
+    next: &mut Transition,
+    prepare: &mut dyn FnMut() -> Result<()>,
+) -> Result<Option<Done>> {
+    let old = &before.old.index;
+    let ignore = match before.untracked {
+        Untracked::KeepIgnored => Ignore::nothing(),
+        Untracked::Keep | Untracked::Overwrite => session.ignore()?,
+    };
+    let inquiry = Inquiry {
+        root: &session.root,
+        old,
+        untracked: before.untracked,
+        ignore: &ignore,
+        current_directory: session.current_directory(),
+        options: &session.engine(),
+    };
+    let obstacles = inquiry.obstacles(next)?;
+    if !next.rejects.is_empty() {
+        session.end_filters();
+        return Ok(None);
+    }
+    let is_removed = |path: &BStr| next.removes(old, path);
+    let direction = Direction::CheckOut {
+        is_removed: &is_removed,
+    };
+    let supplies = supplies(session, next, &direction)?;
+    refuse_recursion(session, old, next, before.rules.overwrite())?;
+    // Everything above only reads; `prepare` is the last step that may refuse.
+    if before.dry_run {
+        return Ok(Some(Done::default()));
+    }
+    prepare()?;
+    // Removing comes first: it makes room for the files to write.
+    clear(&session.root, &obstacles)?;
+    let mut done = Done::default();
+    done.warnings.extend(left_despite_sparse(next));
+    remove(session, old, next, &mut done)?;
+    write(session, next, supplies, &mut done)?;
+    refresh(next, before.refreshed);
+    smudge_racy(next, before.old, before.states);
+    Ok(Some(done))
+}
+
+/// The index whose content is `tree`, with what `index` knows of the same files.
+fn exactly(session: &Session<'_>, index: &Index, tree: ObjectId) -> Result<Index> {
+    let (names, engine) = (session.names(), session.engine());
+    let tree = Difference::between(session.repository, None, Some(tree), names, &engine)?;
+    let mut builder = Builder::replacing(index);
+    for change in tree.changes() {
+        let Some(side) = change.new else { continue };
+        let (path, mode) = (tree.path(change), Mode::from(side.kind));
+        let known = index.find(path, Stage::Merged).ok();
+        let known = known.map(|row| index.entries()[row]);
+        let (stat, flags) = match known {
+            Some(entry) if (entry.id, entry.mode) == (side.id, mode) => (entry.stat, entry.flags),
+            other => {
+                let skip_worktree = other.is_some_and(|entry| entry.flags.skip_worktree);
+                let flags = Flags {
+                    skip_worktree,
+                    ..Flags::default()
+                };
+                (EntryStat::default(), flags)
+            }
+        };
+        builder.push(path, side.id, mode, stat, flags)?;
+    }
+    Ok(builder.finish_replacing(index))
+}
+
+/// The state of every file of the index, and the files that were read and found unchanged.
+pub(crate) fn examine(
+    session: &Session<'_>,
+    way: Way,
     old: &OldIndex,
 ) -> Result<(Vec<State>, Vec<Refreshed>)> {
-    let rules = session.rules(old);
+    let mut rules = session.rules(old);
+    // Git compares whole seconds, and refreshes the index only before a switch: elsewhere other
+    // stat data are a change, whatever the file holds.
+    rules.stat.nanoseconds &= matches!(way, Way::Switch | Way::Overwrite);
     let mut states = states(&session.root, &old.index, &rules, &session.engine())?;
     trust_stat(&mut states, &old.index, &rules, |entry| {
-        job.force || entry.flags.assume_valid || entry.flags.skip_worktree
+        way != Way::Switch || entry.flags.assume_valid || entry.flags.skip_worktree
     });
     let refreshed = settle(session, &mut states, &old.index)?;
     Ok((states, refreshed))
@@ -148,10 +255,14 @@ fn finish(
     next.index
         .set_cache_tree(cache_tree(session, old, &next.index));
     if job.list_changes {
-        done.local_changes = local_changes(session, next, states, job.new)?;
+        if let Some(new) = job.new {
+            done.local_changes = local_changes(session, next, states, new)?;
+        }
         done.warnings.extend(unknown(next, states));
     }
-    let warning = session.write_index(&next.index, true)?;
+    let warning = session
+        .write_index(&next.index, true)
+        .map_err(|error| done.ended_by(error))?;
     done.warnings.extend(warning);
     if job.list_changes {
         list_differing(session, &next.index, done);
@@ -186,11 +297,11 @@ fn left_despite_sparse(next: &Transition) -> Option<String> {
 /// If there is no index, the files of the old tree that the new one does not have: none of them is
 /// known to exist.
 fn gone(session: &Session<'_>, job: &Move) -> Result<Vec<BString>> {
-    let Some(old) = job.old.filter(|_| !job.force) else {
+    let Some(old) = job.old else {
         return Ok(Vec::new());
     };
     let names = session.names();
-    let (old, new) = (Some(old), Some(job.new));
+    let (old, new) = (Some(old), job.new);
     let changes = Difference::between(session.repository, old, new, names, &session.engine())?;
     let gone = changes
         .changes()
@@ -218,18 +329,22 @@ pub(crate) fn trust_stat(
 
 /// The rules that decide, and the tree that the changes are listed against. If the index is known
 /// to equal a tree, only the differences from that tree are needed.
-fn rules(job: &Move, index: &Index, is_new: bool) -> (Rules, Option<ObjectId>) {
-    if !job.force {
+fn rules(way: Way, job: &Move, index: &Index, is_new: bool) -> (Rules, Option<ObjectId>) {
+    if matches!(way, Way::Switch | Way::Keep) {
         let from = if is_new { None } else { job.old };
         return (Rules::TwoWay { initial: is_new }, from);
     }
+    let one_way = |complete| match way {
+        Way::Merge => Rules::Keeping { complete },
+        _ => Rules::OneWay { complete },
+    };
     let known = index
         .cache_tree()
         .filter(|tree| tree.fits(index))
         .and_then(CacheTree::root_id);
     match known {
-        Some(tree) => (Rules::OneWay { complete: false }, Some(*tree)),
-        None => (Rules::OneWay { complete: true }, None),
+        Some(tree) => (one_way(false), Some(*tree)),
+        None => (one_way(true), None),
     }
 }
 
@@ -243,7 +358,13 @@ fn unmerged_paths(index: &Index) -> Vec<BString> {
     paths
 }
 
-fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done) -> Result<()> {
+/// Removes files, and directories that become empty.
+pub(crate) fn remove(
+    session: &Session<'_>,
+    old: &Index,
+    next: &Transition,
+    done: &mut Done,
+) -> Result<()> {
     if next.removals.is_empty() {
         return Ok(());
     }
@@ -258,7 +379,7 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
     let results = removals.into_results();
     done.removed += results.removed;
     done.failures.extend(results.failures);
-    done.warnings.extend(results.warnings);
+    done.warnings.extend(results.warnings.into_values());
     Ok(())
 }
 
@@ -269,6 +390,17 @@ fn remove(session: &Session<'_>, old: &Index, next: &Transition, done: &mut Done
 /// old content.
 pub(crate) fn write(
     session: &Session<'_>,
+    next: &mut Transition,
+    supplies: Supplies,
+    done: &mut Done,
+) -> Result<()> {
+    write_to(session, (&session.root, None), next, supplies, done)
+}
+
+/// The same below another directory, and to other places there: an entry for each write.
+pub(crate) fn write_to(
+    session: &Session<'_>,
+    (root, places): (&Dir, Option<&Index>),
     next: &mut Transition,
     supplies: Supplies,
     done: &mut Done,
@@ -284,6 +416,7 @@ pub(crate) fn write(
         objects: session.repository.shared_objects(),
         index: &next.index,
         writes: &next.writes,
+        places,
         converter: &supplies.converter,
         located: supplies.located,
         bases: supplies.bases,
@@ -297,11 +430,11 @@ pub(crate) fn write(
         results: Mutex::default(),
     };
     let engine = session.engine_for(next.writes.len());
-    let report = write_tree(&session.root, &&contents, &engine).map_err(stopped)?;
+    let report = write_tree(root, &&contents, &engine).map_err(stopped)?;
     done.note(&report);
     // After a fatal error nothing more is written.
     if contents.fatal.get().is_none() {
-        contents.retry_collided(&session.root, done);
+        contents.retry_collided(root, done);
     }
     if let Some(error) = contents.fatal.into_inner() {
         return Err(error);
@@ -363,7 +496,7 @@ pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State
 
 /// The cache tree of the new index. A file that was only rewritten leaves its directories' trees
 /// valid.
-fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
+pub(crate) fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
     let known = old
         .cache_tree()
         .filter(|tree| tree.root_id().is_some() && tree.fits(old));

@@ -69,6 +69,8 @@ pub struct Environment {
     pub pathspecs: PathspecSettings,
     /// `GIT_OPTIONAL_LOCKS` is off: locks that only speed later commands up are not taken.
     pub no_optional_locks: bool,
+    /// `GIT_NO_LAZY_FETCH` is on: what a remote has promised is not fetched.
+    pub no_lazy_fetch: bool,
     /// `GIT_ADVICE` is off: no hints are shown, whatever the configuration says.
     pub no_advice: bool,
     /// `GIT_REFLOG_ACTION`: what the logs of references say in place of what was done.
@@ -147,6 +149,7 @@ impl Environment {
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             pathspecs: variables.pathspecs()?,
             no_optional_locks: !variables.boolean("GIT_OPTIONAL_LOCKS", true)?,
+            no_lazy_fetch: variables.boolean("GIT_NO_LAZY_FETCH", false)?,
             no_advice: !variables.boolean("GIT_ADVICE", true)?,
             reflog_action: variables.bytes("GIT_REFLOG_ACTION"),
             no_implicit_work_tree: !variables.boolean("GIT_IMPLICIT_WORK_TREE", true)?,

@@ -9,15 +9,12 @@ mod settings;
 mod sharing;
 mod values;
 
-pub(crate) use edit::prepare_edit;
+pub(crate) use edit::{prepare_changes, prepare_edit, ConfigChange};
 pub use environment::{Environment, PathspecSettings, Person};
 pub(crate) use fsync::sync_if;
 pub use fsync::Fsync;
 pub use serving::{ResponseCacheSettings, ServingSettings};
-pub use settings::{
-    Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
-    UntrackedCache,
-};
+pub use settings::{Abbreviation, CheckoutSettings, FsMonitor, LogRefUpdates, UntrackedCache};
 pub use sharing::Sharing;
 pub use values::boolean;
 

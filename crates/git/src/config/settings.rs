@@ -1,6 +1,7 @@
 //! Every setting that a checkout needs, read and checked once: git-config(1).
 
 use super::{Config, Environment, Fsync, Sharing};
+use crate::convert::{AutoCrlf, Eol, SafeCrlf};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ pub struct CheckoutSettings {
     /// `core.autocrlf`.
     pub autocrlf: AutoCrlf,
     /// `core.eol`, where it names a line end.
-    pub eol: Option<LineEnd>,
+    pub eol: Option<Eol>,
     /// `core.safecrlf`.
     pub safecrlf: SafeCrlf,
     /// `core.checkStat` is `default`: all fields of a file's state are compared.
@@ -93,39 +94,6 @@ pub struct CheckoutSettings {
     pub abbreviation: Abbreviation,
     /// `attr.tree`, or `GIT_ATTR_SOURCE` over it: where attributes are read from.
     pub attributes_tree: Option<BString>,
-}
-
-/// `core.autocrlf`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AutoCrlf {
-    /// Line ends are left alone.
-    #[default]
-    False,
-    /// CRLF in the working tree, LF in the repository.
-    True,
-    /// LF in the repository, the working tree left alone.
-    Input,
-}
-
-/// `core.eol`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineEnd {
-    /// `lf`, and `native` here.
-    Lf,
-    /// `crlf`.
-    CrLf,
-}
-
-/// `core.safecrlf`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SafeCrlf {
-    /// Nothing is checked.
-    False,
-    /// A conversion that cannot be undone is refused.
-    True,
-    /// It is warned of.
-    #[default]
-    Warn,
 }
 
 /// `core.logAllRefUpdates`.
@@ -263,11 +231,11 @@ fn autocrlf(config: &Config) -> Result<AutoCrlf> {
     })
 }
 
-fn line_end(config: &Config) -> Result<Option<LineEnd>> {
+fn line_end(config: &Config) -> Result<Option<Eol>> {
     let text = config.text("core.eol")?.unwrap_or_default();
     Ok(match text.to_ascii_lowercase().as_slice() {
-        b"lf" | b"native" => Some(LineEnd::Lf),
-        b"crlf" => Some(LineEnd::CrLf),
+        b"lf" | b"native" => Some(Eol::Lf),
+        b"crlf" => Some(Eol::CrLf),
         _ => None,
     })
 }

@@ -56,7 +56,7 @@ impl Sharing {
     }
 
     /// The mode that a file of the mode `mode` gets.
-    fn of_file(self, mode: u32) -> u32 {
+    pub(crate) fn of_file(self, mode: u32) -> u32 {
         let (wanted, exact) = match self {
             Sharing::Umask => return mode,
             Sharing::AtLeast(wanted) => (wanted, false),

@@ -1,6 +1,7 @@
 //! One line of an attributes file, as gitattributes(5) describes it.
 
-use bstr::{BStr, BString, ByteSlice, ByteVec};
+use crate::display::unquoted_start;
+use bstr::{BStr, BString, ByteSlice};
 
 /// Lines this long or longer are ignored, as git has done since CVE-2022-23521.
 const MAX_LINE_BYTES: usize = 2048;
@@ -49,7 +50,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<Line<'_>>, &'static str> {
     if line.len() >= MAX_LINE_BYTES {
         return Err("overly long line");
     }
-    let (name, states) = match unquote(text) {
+    let (name, states) = match unquoted_start(text) {
         Some((name, rest)) => (name, rest),
         None => {
             let (name, rest) = split_word(text);
@@ -124,47 +125,6 @@ fn skip_blank(text: &[u8]) -> &[u8] {
 /// The first word, and what follows it.
 fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.find_byteset(BLANK).unwrap_or(text.len()))
-}
-
-/// The unquoted string if `text` starts with one in double quotes with C escapes, and the rest;
-/// `None` if there is no such string or it does not end.
-fn unquote(text: &[u8]) -> Option<(BString, &[u8])> {
-    let mut rest = text.strip_prefix(b"\"")?;
-    let mut out = BString::default();
-    loop {
-        let plain = rest.find_byteset(b"\"\\")?;
-        out.push_str(&rest[..plain]);
-        let quote = rest[plain];
-        rest = &rest[plain + 1..];
-        if quote == b'"' {
-            return Some((out, rest));
-        }
-        let (&escape, tail) = rest.split_first()?;
-        rest = tail;
-        out.push(match escape {
-            b'a' => 7,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
-            b'\\' | b'"' => escape,
-            b'0'..=b'3' => {
-                let (digits, tail) = rest.split_at_checked(2)?;
-                rest = tail;
-                let mut byte = escape - b'0';
-                for digit in digits {
-                    if !(b'0'..=b'7').contains(digit) {
-                        return None;
-                    }
-                    byte = byte << 3 | (digit - b'0');
-                }
-                byte
-            }
-            _ => return None,
-        });
-    }
 }
 
 #[cfg(test)]

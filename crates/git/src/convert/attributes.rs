@@ -86,6 +86,30 @@ pub(super) const KNOWN: [&[u8]; 6] = [
     b"working-tree-encoding",
 ];
 
+/// The attributes relevant for merges, in the order of their ids.
+pub(super) const MERGE: [&[u8]; 2] = [b"merge", b"conflict-marker-size"];
+
+/// The attributes of a path that are relevant for merges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MergeAttributes<'a> {
+    pub merge: MergeAttribute<'a>,
+    /// The value of `conflict-marker-size`, if it has one.
+    pub marker_size: Option<&'a BStr>,
+}
+
+/// `merge`: how the content is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MergeAttribute<'a> {
+    /// `merge`: as text.
+    Set,
+    /// `-merge`: not at all.
+    Unset,
+    /// Nothing is said.
+    Unspecified,
+    /// `merge=NAME`: by the driver of this name.
+    Driver(&'a BStr),
+}
+
 /// The attributes of a path that are relevant for an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Export {
@@ -117,6 +141,32 @@ impl Attributes {
     /// [`Attributes::export`].
     pub(crate) fn of_archive(sources: &AttributeSources<'_>) -> Attributes {
         Builder::new(sources).build(&EXPORT)
+    }
+
+    /// Like [`Attributes::new`], but with the attributes relevant for merges, for
+    /// [`Attributes::merge`].
+    pub(crate) fn of_merge(sources: &AttributeSources<'_>) -> Attributes {
+        Builder::new(sources).build(&MERGE)
+    }
+
+    /// The attributes of the file `path` for a merge; only for attributes made by
+    /// [`Attributes::of_merge`].
+    pub(crate) fn merge(&self, path: &BStr) -> MergeAttributes<'_> {
+        let mut scratch = Scratch::new(self.known, &self.macros);
+        self.fill(path, false, &mut scratch);
+        let [merge, marker_size, ..] = scratch.into_known();
+        MergeAttributes {
+            merge: match merge {
+                State::Set => MergeAttribute::Set,
+                State::Unset => MergeAttribute::Unset,
+                State::Unspecified => MergeAttribute::Unspecified,
+                State::Value(number) => MergeAttribute::Driver(self.value(number)),
+            },
+            marker_size: match marker_size {
+                State::Value(number) => Some(self.value(number)),
+                _ => None,
+            },
+        }
     }
 
     /// Git's messages about ignored lines and files.

@@ -19,6 +19,8 @@ pub(crate) struct Format {
     pub ref_storage: RefStorage,
     /// `extensions.worktreeConfig`: each working tree has a `config.worktree` of its own.
     pub worktree_config: bool,
+    /// `extensions.relativeWorktrees`: working trees may name each other by relative paths.
+    pub relative_worktrees: bool,
     /// `extensions.partialClone`: the remote that has the objects missing here.
     pub partial_clone: Option<BString>,
     /// `extensions.preciousObjects`: objects must not be deleted.
@@ -37,6 +39,7 @@ impl Default for Format {
             hash: gix_hash::Kind::Sha1,
             ref_storage: RefStorage::Files,
             worktree_config: false,
+            relative_worktrees: false,
             partial_clone: None,
             precious_objects: false,
             bare: None,
@@ -154,9 +157,7 @@ impl Reader {
         let key = format!("extensions.{name}");
         match name.as_slice() {
             b"noop-v1" => {}
-            b"relativeworktrees" => {
-                switch(&key, value)?;
-            }
+            b"relativeworktrees" => self.format.relative_worktrees = switch(&key, value)?,
             b"objectformat" => {
                 self.format.hash = hash_kind(&key, required(&key, value)?)?;
             }

@@ -120,6 +120,60 @@ pub(crate) fn read_git_file_shown(
     Ok(Some(hedgerow_fs::real_path(&target)?))
 }
 
+/// What keeps a `.git` file from naming a Git directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GitFileProblem {
+    NoStat,
+    NotAFile,
+    NotOpened,
+    NotRead,
+    InvalidFormat,
+    NoPath,
+    NotARepository,
+    TooLarge,
+    Missing,
+    Directory,
+}
+
+impl GitFileProblem {
+    /// Git's number for it, which one of its messages shows.
+    pub(crate) fn code(self) -> u8 {
+        self as u8 + 1
+    }
+}
+
+/// The Git directory that the `.git` file at `path` names, links resolved, or why it names none.
+pub(crate) fn git_file_target(
+    path: &Path,
+    environment: &Environment,
+) -> Result<PathBuf, GitFileProblem> {
+    let stat = hedgerow_fs::stat(path).map_err(|_| GitFileProblem::NoStat)?;
+    let stat = stat.ok_or(GitFileProblem::Missing)?;
+    match stat.kind {
+        FileKind::File if stat.size > GIT_FILE_LIMIT_BYTES => return Err(GitFileProblem::TooLarge),
+        FileKind::File => {}
+        FileKind::Directory => return Err(GitFileProblem::Directory),
+        _ => return Err(GitFileProblem::NotAFile),
+    }
+    let file = hedgerow_fs::ReadFile::open(path).map_err(|_| GitFileProblem::NotOpened)?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content, GIT_FILE_LIMIT_BYTES)
+        .map_err(|_| GitFileProblem::NotRead)?;
+    let target = content
+        .strip_prefix(b"gitdir: ")
+        .ok_or(GitFileProblem::InvalidFormat)?
+        .trim_end_with(|byte| byte == '\n' || byte == '\r');
+    if target.is_empty() {
+        return Err(GitFileProblem::NoPath);
+    }
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let target = directory.join(OsStr::from_bytes(target));
+    if !is_git_dir(&target, environment) {
+        return Err(GitFileProblem::NotARepository);
+    }
+    hedgerow_fs::real_path(&target).map_err(|_| GitFileProblem::NotARepository)
+}
+
 /// The bytes of `path`.
 pub(crate) fn bytes(path: &Path) -> &BStr {
     path.as_os_str().as_bytes().as_bstr()

@@ -34,6 +34,25 @@ impl<'r> OtherRepositories<'r> {
         !self.is_own(&git_dir)
     }
 
+    /// Whether a directory, whose `.git` is `dot_git`, must not be touched with what is around it: it
+    /// is the top of a repository's working tree, or of one whose `.git` file cannot be read.
+    pub(crate) fn is_top(&self, dot_git: &Path) -> bool {
+        let found = hedgerow_fs::stat(dot_git);
+        let is_file = matches!(found, Ok(Some(stat)) if stat.kind == FileKind::File);
+        if is_file && hedgerow_fs::ReadFile::open(dot_git).is_err() {
+            return true;
+        }
+        match git_dir::read_git_file(dot_git, self.environment) {
+            Ok(Some(_)) => true,
+            _ => git_dir::is_git_dir(dot_git, self.environment),
+        }
+    }
+
+    /// As [`is_top`](Self::is_top), but false if `dot_git` itself is this repository's Git directory.
+    pub(crate) fn is_other_top(&self, dot_git: &Path) -> bool {
+        self.is_top(dot_git) && !self.is_own(dot_git)
+    }
+
     /// As [`has`](Self::has), of the `.git` of a submodule: where there is nothing, or something that
     /// is neither a file nor a directory, it is not populated.
     ///

@@ -12,12 +12,25 @@ pub struct PathStyle<'a> {
 }
 
 impl PathStyle<'_> {
+    /// The path, relative.
+    pub fn relative(&self, path: &[u8]) -> Vec<u8> {
+        relative(path, self.prefix)
+    }
+
     /// The path, relative and quoted.
     pub fn path(&self, path: &[u8]) -> Vec<u8> {
         quoted(&relative(path, self.prefix), self.high)
     }
 
-    /// The same; a path with a space is quoted, too, as in the short format.
+    /// What is at `rest` in `directory`, shown as below the relative path of that directory, which
+    /// has a slash at its end.
+    pub fn path_in(&self, directory: &[u8], rest: &[u8]) -> Vec<u8> {
+        let mut path = relative(directory, self.prefix);
+        path.extend_from_slice(rest);
+        quoted(&path, self.high)
+    }
+
+    /// The relative path; if it has a space, it is quoted, too, as in the short format.
     pub fn path_of_short(&self, path: &[u8]) -> Vec<u8> {
         quoted_with_spaces(&relative(path, self.prefix), self.high)
     }

@@ -34,8 +34,8 @@ pub use referenced::Referenced;
 pub use stat::{CheckStat, EntryStat, StatRules};
 pub use write::WriteOptions;
 
-use bstr::{BStr, ByteSlice};
-use extensions::resolve_undo::ResolveUndo;
+use bstr::{BStr, BString, ByteSlice};
+use extensions::resolve_undo::{ResolveUndo, Sides};
 use extensions::Extensions;
 use gix_hash::{Kind, ObjectId};
 use hedgerow_fs::Timestamp;
@@ -106,6 +106,14 @@ impl Index {
             records.add(path.to_owned(), entry);
         }
         self.extensions.resolve_undo = records.serialize();
+    }
+
+    /// The sides of resolved conflicts by path: mode and object of the stages 1 to 3.
+    pub(crate) fn resolve_undo(&self) -> Vec<(BString, Sides)> {
+        let data = self.extensions.resolve_undo.as_deref().unwrap_or_default();
+        let records = ResolveUndo::parse(data, self.hash);
+        let records = records.iter().map(|(path, sides)| (path.to_owned(), sides));
+        records.collect()
     }
 
     /// The hash of its object ids.

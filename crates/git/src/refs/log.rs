@@ -40,7 +40,7 @@ pub struct Signature {
 
 impl Signature {
     /// `NAME <MAIL> SECONDS ZONE`.
-    fn to_line(&self) -> BString {
+    pub(crate) fn to_line(&self) -> BString {
         let time = format!("> {} {}", self.time.seconds, zone(self.time.offset));
         [&self.name[..], b" <", &self.email[..], time.as_bytes()]
             .concat()

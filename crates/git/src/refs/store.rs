@@ -51,6 +51,34 @@ pub(crate) trait RefStore: Debug + Send + Sync {
     /// Whether there is a log of `name`.
     fn has_log(&self, name: &BStr) -> bool;
 
+    /// Appends to the log of `name` that it led to `old`, unless it is not to be logged.
+    fn append_log(
+        &self,
+        name: &BStr,
+        old: Option<ObjectId>,
+        logged: Logged,
+        sharing: Sharing,
+        message: LogMessage<'_>,
+    ) -> Result<()>;
+
+    /// Creates an empty log of `name`, where there is none.
+    fn create_log(&self, name: &BStr, sharing: Sharing) -> Result<()>;
+
+    /// Deletes the entry `number`, counted from the newest, of the log of `name`, which becomes what
+    /// the newest entry left says. Returns whether none is left; then `name` stays what it is.
+    ///
+    /// # Errors
+    /// If there is no such entry; if a lock is held.
+    fn drop_log_entry(
+        &self,
+        name: &BStr,
+        number: usize,
+        options: &WriteOptions<'_>,
+    ) -> Result<bool>;
+
+    /// Deletes the log of `name`, if there is one.
+    fn delete_log(&self, name: &BStr) -> Result<()>;
+
     /// All logs that are kept with this working tree, those of references that are gone included.
     /// The main working tree has all that are shared.
     ///
@@ -69,6 +97,9 @@ pub(crate) trait RefStore: Debug + Send + Sync {
         edits: &[RefEdit<'_>],
         options: &WriteOptions<'_>,
     ) -> Result<Box<dyn RefTransaction + 's>>;
+
+    /// Makes what a new working tree with the directory `git_dir` needs for references of its own.
+    fn create_worktree_refs(&self, git_dir: &Path, sharing: Sharing) -> Result<()>;
 
     /// The references as the working tree with the directory `git_dir` sees them.
     fn worktree_refs(&self, git_dir: &Path) -> Arc<dyn RefStore>;
@@ -100,6 +131,8 @@ pub(crate) struct RefEdit<'a> {
     pub expected: Expected,
     /// What its log is told, if anything.
     pub log: Option<Logged>,
+    /// The message in its log, if it is not that of the whole change.
+    pub message: Option<&'a BStr>,
 }
 
 /// What becomes of a reference.
@@ -109,6 +142,8 @@ pub(crate) enum RefChange {
     Set(RefValue),
     /// It is deleted, and its log.
     Delete,
+    /// It stays, and its log is told that what it leads to changes.
+    Follow,
 }
 
 /// What a reference must be before it changes.
@@ -141,6 +176,8 @@ impl Expected {
 /// What the log of a reference is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Logged {
+    /// What it led to before, if another change comes between; else what it is found to lead to.
+    pub old: Option<ObjectId>,
     /// What it leads to from now on.
     pub new: ObjectId,
     /// Whether a log is created where there is none.

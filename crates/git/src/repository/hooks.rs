@@ -44,12 +44,38 @@ impl Repository {
         self.run_hook("post-checkout", arguments, &[])
     }
 
+    /// Runs the `post-checkout` hook for the working tree at `path`, which was just added at `new`.
+    /// The hook is to find that one by itself.
+    pub(crate) fn run_post_checkout_of_added(
+        &self,
+        path: &Path,
+        new: &oid,
+    ) -> Result<Option<Exit>> {
+        let Hook::Found(program) = self.hook("post-checkout")? else {
+            return Ok(None);
+        };
+        let null = self.null_id().to_string();
+        let process = Process {
+            program,
+            arguments: vec![null.into(), new.to_string().into(), "1".into()],
+            directory: Some(path.to_owned()),
+            variables: vec![("GIT_DIR".into(), None), ("GIT_WORK_TREE".into(), None)],
+            output_to_error: true,
+        };
+        Ok(Some(process.run_with_input(&[])?))
+    }
+
     /// Runs the `post-index-change` hook, if there is one that may run: the index was written.
-    /// `with_work_tree` tells that the files of the working tree were brought to it. How the hook
-    /// ends does not matter.
-    pub(crate) fn run_post_index_change(&self, with_work_tree: bool) -> Result<()> {
-        let flag = if with_work_tree { "1" } else { "0" };
-        self.run_hook("post-index-change", vec![flag.into(), "0".into()], &[])
+    /// `with_work_tree` tells that the files of the working tree were brought to it, `with_sparsity`
+    /// that files may have left or entered the sparse checkout. How the hook ends does not matter.
+    pub(crate) fn run_post_index_change(
+        &self,
+        with_work_tree: bool,
+        with_sparsity: bool,
+    ) -> Result<()> {
+        let flag = |is_set| if is_set { "1" } else { "0" };
+        let arguments = [with_work_tree, with_sparsity].map(|is_set| flag(is_set).into());
+        self.run_hook("post-index-change", arguments.to_vec(), &[])
             .map(drop)
     }
 
@@ -80,7 +106,7 @@ impl Repository {
     }
 
     /// Hooks run at the top of the working tree, or in the Git directory of a bare repository.
-    fn hook_base(&self) -> &Path {
+    pub(super) fn hook_base(&self) -> &Path {
         self.work_tree.as_deref().unwrap_or(&self.git_dir)
     }
 

@@ -15,6 +15,30 @@ impl Repository {
         self.person("committer", &self.environment.committer)
     }
 
+    /// Who acts, as author and as committer, where commits need somebody and `name` and `email` are
+    /// taken if nobody is configured.
+    pub(crate) fn authors(&self, name: &str, email: &str) -> Result<(Signature, Signature)> {
+        let or = |given: &Person, role: &str| {
+            let known = |key: &str| {
+                self.config.string(&format!("{role}.{key}")).is_some()
+                    || self.config.string(&format!("user.{key}")).is_some()
+            };
+            let has_name = given.name.is_some() || known("name");
+            let has_email =
+                given.email.is_some() || known("email") || self.environment.email.is_some();
+            let mut person = given.clone();
+            if !(has_name && has_email) {
+                person.name = Some(name.into());
+                person.email = Some(email.into());
+            }
+            person
+        };
+        let environment = &self.environment;
+        let author = self.person("author", &or(&environment.author, "author"))?;
+        let committer = self.person("committer", &or(&environment.committer, "committer"))?;
+        Ok((author, committer))
+    }
+
     fn person(&self, role: &str, given: &Person) -> Result<Signature> {
         let configured = |key: &str| {
             self.config

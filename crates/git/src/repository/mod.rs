@@ -10,6 +10,7 @@ mod hooks;
 mod identity;
 mod objects;
 mod peel;
+mod promised;
 mod ref_update;
 mod references;
 mod roots;
@@ -27,7 +28,7 @@ pub use ref_update::RefUpdate;
 
 pub use crate::config::Environment;
 
-use crate::config::{self, CheckoutSettings, Config, Fsync};
+use crate::config::{self, CheckoutSettings, Config, ConfigChange, Fsync};
 use crate::discover::{self, Layout, OtherRepositories};
 use crate::refs::{self, RefStore, RefValue};
 use crate::{Error, Result};
@@ -50,6 +51,8 @@ pub struct Repository {
     index_path: PathBuf,
     hash: gix_hash::Kind,
     partial_clone: Option<BString>,
+    worktree_config: bool,
+    relative_worktrees: bool,
     bare: bool,
     config: Config,
     settings: CheckoutSettings,
@@ -83,6 +86,22 @@ impl Repository {
             common_dir: None,
             object_directory: None,
             ..environment.clone()
+        })
+    }
+
+    /// Opens the linked working tree at `path`, which is trusted as this repository is. Submodules
+    /// are not entered there.
+    pub(crate) fn open_linked(&self, path: &Path) -> Result<Self> {
+        let mut config_overrides = self.environment.config_overrides.clone();
+        config_overrides.push(("submodule.recurse".into(), Some("false".into())));
+        Self::discover(&Environment {
+            config_overrides,
+            cwd: path.to_owned(),
+            git_dir: Some(path.join(".git")),
+            work_tree: Some(path.to_owned()),
+            index_file: None,
+            common_dir: None,
+            ..self.environment.clone()
         })
     }
 
@@ -143,6 +162,8 @@ impl Repository {
             index_path: layout.index_path,
             hash,
             partial_clone: layout.format.partial_clone,
+            worktree_config: layout.format.worktree_config,
+            relative_worktrees: layout.format.relative_worktrees,
             bare,
             config,
             settings,
@@ -198,6 +219,17 @@ impl Repository {
     /// The remote that has the objects missing here, in a partial clone.
     pub fn partial_clone_remote(&self) -> Option<&BStr> {
         self.partial_clone.as_ref().map(|name| name.as_ref())
+    }
+
+    /// Whether each working tree has settings of its own: `extensions.worktreeConfig`.
+    pub fn has_worktree_config(&self) -> bool {
+        self.worktree_config
+    }
+
+    /// Whether working trees may name each other by relative paths:
+    /// `extensions.relativeWorktrees`.
+    pub fn has_relative_worktrees(&self) -> bool {
+        self.relative_worktrees
     }
 
     /// The merged configuration.
@@ -256,6 +288,16 @@ impl Repository {
         let path = self.config_path();
         let lock = LockFile::acquire_within(&path, self.lock_timeout(), &|| false)?;
         config::prepare_edit(&path, lock, section, settings)
+    }
+
+    /// Makes `changes` in the configuration file `path`, up to the lock that holds the new one.
+    pub(crate) fn prepare_config_file(
+        &self,
+        path: &Path,
+        changes: &[ConfigChange<'_>],
+    ) -> Result<LockFile> {
+        let lock = LockFile::acquire_within(path, self.lock_timeout(), &|| false)?;
+        config::prepare_changes(path, lock, changes)
     }
 
     /// How long a lock is waited for: `core.filesRefLockTimeout`. Without a limit if that is below 0.

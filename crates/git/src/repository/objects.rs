@@ -98,7 +98,7 @@ impl Repository {
     }
 
     /// Bytes of the content of the object `id`, as its header says; for limits.
-    pub(crate) fn object_size(&self, id: &oid) -> Result<u64> {
+    pub fn object_size(&self, id: &oid) -> Result<u64> {
         let id = self.replacement(id)?;
         let location = self.objects.locate(&id)?;
         let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;

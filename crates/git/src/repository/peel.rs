@@ -28,6 +28,14 @@ impl Repository {
         Err(too_long(id))
     }
 
+    /// The tree that `id` leads to, if it leads to one.
+    pub fn tree_of(&self, id: &oid) -> Result<Option<ObjectId>> {
+        if id.is_empty_tree() {
+            return Ok(Some(id.to_owned()));
+        }
+        self.peel(id, Some(ObjectKind::Tree))
+    }
+
     /// The annotated tags from `id` on, each of the next one, and what the last one is of. None if
     /// `id` is no tag.
     pub fn tag_chain(&self, id: &oid) -> Result<(Vec<ObjectId>, ObjectId)> {

@@ -3,8 +3,8 @@
 
 use super::Repository;
 use crate::refs::{
-    Expected, IsCancelled, LogMessage, Logged, RefChange, RefEdit, RefTransaction, RefValue,
-    Signature, WriteOptions,
+    Expected, IsCancelled, LogMessage, Logged, RefChange, RefEdit, RefStore, RefTransaction,
+    RefValue, Signature, WriteOptions,
 };
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -36,22 +36,21 @@ impl RefUpdate<'_> {
     }
 }
 
-/// A change that the hook was told of. Where it is dropped, the hook is told that it does not
+/// Changes that the hook was told of. Where they are dropped, the hook is told that they do not
 /// happen.
 #[derive(Debug)]
 struct Announced<'r> {
     repository: &'r Repository,
-    line: Vec<u8>,
+    lines: Vec<u8>,
     is_over: bool,
 }
 
 impl<'r> Announced<'r> {
     /// Asks the hook, which may refuse.
-    fn prepare(repository: &'r Repository, old: &str, new: &BStr, name: &BStr) -> Result<Self> {
-        let line = [old.as_bytes(), b" ", new, b" ", name, b"\n"].concat();
+    fn prepare(repository: &'r Repository, lines: Vec<u8>) -> Result<Self> {
         let announced = Announced {
             repository,
-            line,
+            lines,
             is_over: false,
         };
         match announced.tell("prepared")? {
@@ -72,7 +71,7 @@ impl<'r> Announced<'r> {
     fn tell(&self, state: &str) -> Result<Option<Exit>> {
         let arguments = vec![state.into()];
         self.repository
-            .run_hook("reference-transaction", arguments, &self.line)
+            .run_hook("reference-transaction", arguments, &self.lines)
     }
 }
 
@@ -93,23 +92,63 @@ impl Repository {
         edit: RefEdit<'_>,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<RefUpdate<'_>> {
+        self.prepare_references(std::slice::from_ref(&edit), is_cancelled)
+    }
+
+    /// As [`Repository::prepare_reference`], for the references `refs` of any working tree.
+    pub(crate) fn prepare_reference_in<'r>(
+        &'r self,
+        refs: &'r dyn RefStore,
+        edit: RefEdit<'_>,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<RefUpdate<'r>> {
+        self.prepare_in(refs, std::slice::from_ref(&edit), is_cancelled)
+    }
+
+    /// The same for several references, in one transaction: the hook is told of all of them at once.
+    pub(crate) fn prepare_references(
+        &self,
+        edits: &[RefEdit<'_>],
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<RefUpdate<'_>> {
+        self.prepare_in(&*self.refs, edits, is_cancelled)
+    }
+
+    fn prepare_in<'r>(
+        &'r self,
+        refs: &'r dyn RefStore,
+        edits: &[RefEdit<'_>],
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<RefUpdate<'r>> {
         let options = WriteOptions {
             sharing: self.settings.sharing,
             sync: self.settings.fsync.reference,
             lock_timeout: self.lock_timeout(),
             is_cancelled,
         };
-        let transaction = self.refs.prepare(std::slice::from_ref(&edit), &options)?;
-        let null = self.null_id().to_string();
+        let transaction = refs.prepare(edits, &options)?;
+        let lines = edits.iter().flat_map(|edit| self.announcement(edit));
+        Ok(RefUpdate {
+            transaction,
+            announced: Announced::prepare(self, lines.collect())?,
+        })
+    }
+
+    /// The line about a change that the hook reads; it is not told of what only a log is told of.
+    fn announcement(&self, edit: &RefEdit<'_>) -> Vec<u8> {
+        let null = self.null_id();
+        let old = match (&edit.change, edit.expected) {
+            (RefChange::Set(_), Expected::Id(id)) => id,
+            _ => null,
+        };
         let new: BString = match &edit.change {
             RefChange::Set(RefValue::Direct(id)) => id.to_string().into(),
             RefChange::Set(RefValue::Symbolic(name)) => [b"ref:", &name[..]].concat().into(),
-            RefChange::Delete => null.as_str().into(),
+            RefChange::Delete => null.to_string().into(),
+            RefChange::Follow => return Vec::new(),
         };
-        Ok(RefUpdate {
-            transaction,
-            announced: Announced::prepare(self, &null, new.as_ref(), edit.name)?,
-        })
+        let old = old.to_string();
+        [old.as_bytes(), b" ", &new, b" ", edit.name, b"\n"].concat()
     }
 
     /// Sets the reference `name` to `id`, whatever it was, and logs that; a log is created if there
@@ -126,12 +165,41 @@ impl Repository {
             change: RefChange::Set(RefValue::Direct(id)),
             expected: Expected::Anything,
             log: Some(Logged {
+                old: None,
                 new: id,
                 create: true,
             }),
+            message: None,
         };
         self.prepare_reference(edit, &|| false)?
             .commit(message, committer)
+    }
+
+    /// Lets the branch with the full name `name`, which is not born yet, have a log from now on, where
+    /// `core.logAllRefUpdates` would not.
+    pub(crate) fn create_log(&self, name: &BStr) -> Result<()> {
+        let settings = self.settings();
+        if settings.log_ref_updates.covers(name) {
+            return Ok(());
+        }
+        self.refs.create_log(name, settings.sharing)
+    }
+
+    /// Deletes the entry `number`, counted from the newest, of the log of `name`, and lets `name`
+    /// follow. Returns whether none is left; then `name` stays what it is.
+    pub(crate) fn drop_log_entry(&self, name: &BStr, number: usize) -> Result<bool> {
+        let options = WriteOptions {
+            sharing: self.settings.sharing,
+            sync: self.settings.fsync.reference,
+            lock_timeout: self.lock_timeout(),
+            is_cancelled: &|| false,
+        };
+        self.refs.drop_log_entry(name, number, &options)
+    }
+
+    /// Deletes the log of `name`, if there is one.
+    pub(crate) fn delete_log(&self, name: &BStr) -> Result<()> {
+        self.refs.delete_log(name)
     }
 
     /// Deletes a reference that is `expected`; says whether there was one.
@@ -144,6 +212,7 @@ impl Repository {
             change: RefChange::Delete,
             expected,
             log: None,
+            message: None,
         };
         self.prepare_reference(edit, &|| false)?.finish(None)?;
         Ok(true)

@@ -27,6 +27,17 @@ impl Repository {
         Ok(None)
     }
 
+    /// The working tree, this one included, that has the branch with the full name `name` checked
+    /// out, or is rebasing or bisecting it: it must not be moved.
+    pub fn branch_checked_out(&self, name: &BStr) -> Result<Option<PathBuf>> {
+        for (git_dir, path) in self.working_trees()? {
+            if self.uses_branch(&git_dir, name)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
     fn uses_branch(&self, git_dir: &Path, name: &BStr) -> Result<bool> {
         match head_value(&*self.refs.worktree_refs(git_dir))? {
             Some(RefValue::Symbolic(branch)) if branch == name => Ok(true),
@@ -55,7 +66,7 @@ impl Repository {
 
     /// Whether the main working tree is none. Seen from a linked one, its own configuration is not
     /// part of the merged one.
-    fn main_is_bare(&self) -> Result<bool> {
+    pub(crate) fn main_is_bare(&self) -> Result<bool> {
         let mut bare = self.config.bool("core.bare")?;
         if bare != Some(true) && self.git_dir != self.common_dir {
             let path = self.common_dir.join("config.worktree");

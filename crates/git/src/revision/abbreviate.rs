@@ -13,12 +13,19 @@ impl Repository {
     /// The first digits of `id`: as many as `core.abbrev` asks for, more if they fit another
     /// object too.
     pub fn short_id(&self, id: &oid) -> Result<String> {
+        match self.settings().abbreviation {
+            Abbreviation::Full => Ok(id.to_string()),
+            Abbreviation::Digits(digits) => self.unique_id(id, digits),
+            Abbreviation::Auto => {
+                self.unique_id(id, automatic_length(self.objects().packed_count()))
+            }
+        }
+    }
+
+    /// The first `digits` of `id`, or more if they fit another object too.
+    pub fn unique_id(&self, id: &oid, digits: usize) -> Result<String> {
         let hex = id.to_string();
-        let mut length = match self.settings().abbreviation {
-            Abbreviation::Full => return Ok(hex),
-            Abbreviation::Digits(digits) => digits,
-            Abbreviation::Auto => automatic_length(self.objects().packed_count()),
-        };
+        let mut length = digits;
         while length < hex.len() {
             let Ok(prefix) = Prefix::new(id, length) else {
                 break;

@@ -1,17 +1,25 @@
 //! Which entries of a directory git ignores, for a scan from the root downwards: gitignore(5).
 
 use super::remarks::Warning;
+use crate::index::Index;
+use crate::repository::Objects;
 use crate::worktree::unanswered::is_unanswered;
+use crate::worktree::Worktree;
+use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::Dir;
+use hedgerow_fs::{Dir, Listing};
 use hedgerow_walk::{Patterns, Verdict};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What holds for the whole working tree.
-pub(super) struct Rules<'a> {
-    /// The working tree, to read `.gitignore` files from.
+pub(crate) struct Rules<'a> {
+    /// The working tree, to read directories' pattern files from.
     pub root: &'a Dir,
+    /// The patterns of the command line, which have the highest precedence.
+    pub command_line: Patterns,
+    /// The name of the files in directories that have patterns; `None` if none are read.
+    pub per_directory: Option<BString>,
     /// The user's patterns and the repository's, lowest precedence first.
     pub outer: Vec<Patterns>,
     pub ignore_case: bool,
@@ -22,7 +30,7 @@ pub(super) struct Rules<'a> {
 /// A directory and the patterns that apply in it. They are read when the first path is queried;
 /// where everything is tracked, none are read.
 #[derive(Debug)]
-pub(super) struct Level {
+pub(crate) struct Level {
     above: Option<Arc<Level>>,
     path: Box<[u8]>,
     source: Source,
@@ -34,18 +42,83 @@ pub(super) struct Level {
 
 /// The source of a directory's own patterns.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// It has none.
     Nowhere,
-    /// In its `.gitignore`.
+    /// In its pattern file.
     File,
-    /// In the index, because the file is outside the sparse checkout.
-    Index(Vec<u8>),
+    /// Here: read from the index, because the file is outside the sparse checkout, or otherwise.
+    Content(Vec<u8>),
+}
+
+impl<'a> Rules<'a> {
+    /// Git's standard rules: `.gitignore` files, the repository's patterns and the user's.
+    pub(crate) fn standard(worktree: &'a Worktree<'_>) -> Result<Self> {
+        Ok(Rules {
+            per_directory: Some(".gitignore".into()),
+            outer: worktree.outer_patterns()?,
+            ..Rules::none(worktree)
+        })
+    }
+
+    /// No rules: nothing is ignored.
+    pub(crate) fn none(worktree: &'a Worktree<'_>) -> Self {
+        Rules {
+            root: &worktree.root,
+            command_line: Patterns::default(),
+            per_directory: None,
+            outer: Vec::new(),
+            ignore_case: worktree.settings().ignore_case,
+            warnings: Mutex::default(),
+        }
+    }
+
+    /// The source of the patterns of the directory `path`, which is listed as `listing`. A pattern
+    /// file outside the sparse checkout still applies: it is read from the index.
+    pub(crate) fn source(&self, path: &[u8], listing: &Listing, tracked: &Tracked<'_>) -> Source {
+        let Some(name) = &self.per_directory else {
+            return Source::Nowhere;
+        };
+        let is_there = |entry| listing.name(entry) == name.as_slice();
+        if listing.entries().iter().any(is_there) {
+            Source::File
+        } else {
+            tracked.patterns(path, name.as_bstr())
+        }
+    }
+}
+
+/// The index, in which pattern files may be that are not in the working tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Tracked<'a> {
+    pub index: &'a Index,
+    pub objects: Objects<'a>,
+    /// Whether the index has skip-worktree entries.
+    pub has_skipped: bool,
+}
+
+impl Tracked<'_> {
+    /// The patterns of the file `name` in the directory `path`, if it is outside the sparse
+    /// checkout.
+    pub(crate) fn patterns(&self, path: &[u8], name: &BStr) -> Source {
+        if !self.has_skipped {
+            return Source::Nowhere;
+        }
+        let slash: &[u8] = if path.is_empty() { b"" } else { b"/" };
+        let path = bstr::concat([path, slash, name]);
+        let row = self.index.find(path.as_bstr(), Default::default());
+        let entry = row.ok().map(|row| self.index.entries()[row]);
+        let content = entry
+            .filter(|entry| entry.flags.skip_worktree)
+            .and_then(|entry| self.objects.replacement(&entry.id).ok())
+            .and_then(|id| self.objects.store.read(&id).ok());
+        content.map_or(Source::Nowhere, |(_, content)| Source::Content(content))
+    }
 }
 
 impl Level {
     /// The directory `path`, below `above`.
-    pub(super) fn new(
+    pub(crate) fn new(
         above: Option<Arc<Level>>,
         path: &[u8],
         source: Source,
@@ -62,7 +135,7 @@ impl Level {
     }
 
     /// The same if it is already known whether the directory itself is ignored.
-    pub(super) fn known(self, excluded: bool) -> Self {
+    pub(crate) fn known(self, excluded: bool) -> Self {
         // The cell is new, so this cannot fail.
         let _ = self.excluded.set(excluded);
         self
@@ -70,12 +143,12 @@ impl Level {
 
     /// Whether the entry `path` of this directory is ignored, by itself or through a directory
     /// above it. `path` starts at the root of the working tree.
-    pub(super) fn excludes(&self, path: &BStr, is_directory: bool, rules: &Rules<'_>) -> bool {
+    pub(crate) fn excludes(&self, path: &BStr, is_directory: bool, rules: &Rules<'_>) -> bool {
         self.is_excluded(rules) || self.matches(path, is_directory, rules)
     }
 
     /// Whether this directory is ignored itself.
-    pub(super) fn is_excluded(&self, rules: &Rules<'_>) -> bool {
+    pub(crate) fn is_excluded(&self, rules: &Rules<'_>) -> bool {
         *self.excluded.get_or_init(|| {
             let above = self.above.as_ref();
             above.is_some_and(|above| above.excludes(self.path.as_bstr(), true, rules))
@@ -83,6 +156,9 @@ impl Level {
     }
 
     fn matches(&self, path: &BStr, is_directory: bool, rules: &Rules<'_>) -> bool {
+        if let Some(verdict) = rules.command_line.verdict(path, is_directory) {
+            return verdict == Verdict::Matched;
+        }
         let mut level = Some(self);
         while let Some(at) = level {
             if let Some(patterns) = at.patterns(rules) {
@@ -107,7 +183,7 @@ impl Level {
         let read = || {
             let content = match &self.source {
                 Source::Nowhere => return None,
-                Source::Index(content) => content.clone(),
+                Source::Content(content) => content.clone(),
                 Source::File => self.read(rules)?,
             };
             Some(Patterns::parse(&content).ignoring_case(rules.ignore_case))
@@ -115,28 +191,29 @@ impl Level {
         self.patterns.get_or_init(read).as_ref()
     }
 
-    /// Reads the `.gitignore` of the directory. A symbolic link is not followed, since it could
+    /// Reads the pattern file of the directory. A symbolic link is not followed, since it could
     /// lead anywhere; a directory or an unreadable file counts as empty, as with git.
     fn read(&self, rules: &Rules<'_>) -> Option<Vec<u8>> {
+        let name = rules.per_directory.as_ref()?;
         let opened = rules.root.open_dir(&self.path);
-        let opened = opened.and_then(|directory| directory.open_file(b".gitignore"));
+        let opened = opened.and_then(|directory| directory.open_file(name));
         let mut content = Vec::new();
         let read =
             opened.and_then(|file| file.read_to_end(&mut content, Patterns::FILE_LIMIT_BYTES));
         if let Err(error) = read {
             let says_nothing = error.is_missing() || error.kind() == ErrorKind::IsADirectory;
             if self.is_certain && !says_nothing || is_unanswered(&error.source) {
-                self.warn(&error, rules);
+                self.warn(name.as_bstr(), &error, rules);
             }
             return None;
         }
         Some(content)
     }
 
-    fn warn(&self, error: &hedgerow_fs::Error, rules: &Rules<'_>) {
+    fn warn(&self, name: &BStr, error: &hedgerow_fs::Error, rules: &Rules<'_>) {
         let slash = if self.path.is_empty() { "" } else { "/" };
         let (path, reason) = (self.path.as_bstr(), error.reason());
-        let path: BString = format!("{path}{slash}.gitignore").into();
+        let path: BString = format!("{path}{slash}{name}").into();
         let text = format!("unable to access '{path}': {reason}");
         let warning = Warning::new(path, text, &error.source);
         let mut warnings = rules

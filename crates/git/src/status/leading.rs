@@ -11,7 +11,7 @@ use std::io;
 ///
 /// Git gives no warning about a symbolic link on the way, nor if the first component is missing
 /// from the root.
-pub(super) fn missing(leading: &BStr, directory: &[u8], listing: &Listing) -> Option<Warning> {
+pub(crate) fn missing(leading: &BStr, directory: &[u8], listing: &Listing) -> Option<Warning> {
     const ENOENT: i32 = 2;
     const ENOTDIR: i32 = 20;
     if directory.is_empty() {

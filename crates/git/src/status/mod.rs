@@ -6,15 +6,16 @@
 mod collect;
 mod colors;
 mod configuration;
-mod exclusion;
-mod leading;
+mod differences;
+pub(crate) mod exclusion;
+pub(crate) mod leading;
 mod model;
 pub mod operation;
 mod options;
-mod remarks;
+pub(crate) mod remarks;
 pub mod rename;
 mod renames;
-mod rows;
+pub(crate) mod rows;
 mod scan;
 mod sparse;
 mod staged;
@@ -25,6 +26,10 @@ mod untracked;
 
 pub use colors::Colors;
 pub use configuration::{ignored_in_submodules, untracked_mode, Configuration};
+pub use differences::{
+    index_differences, tree_differences, Difference, DifferenceSide, Differences,
+    Options as DifferenceOptions,
+};
 pub use model::{
     Change, ChangeKind, Conflict, ConflictKind, IgnoreSubmodules, IgnoredFiles, Remark, Rename,
     Sparse, Status, SubmoduleState, UntrackedFiles, Version,
@@ -44,7 +49,8 @@ use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
 use remarks::Said;
-use scan::{scan, FoldedPaths, Inputs, Scanned};
+pub(crate) use scan::FoldedPaths;
+use scan::{scan, Inputs, Scanned};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -223,12 +229,7 @@ fn examine(
         work_tree: repository.require_work_tree()?,
         index: &old.index,
         state: rules(worktree, old),
-        exclusion: exclusion::Rules {
-            root: &worktree.root,
-            outer: worktree.outer_patterns()?,
-            ignore_case: settings.ignore_case,
-            warnings: Default::default(),
-        },
+        exclusion: exclusion::Rules::standard(worktree)?,
         wish: wish(options),
         pathspecs,
         folded: settings.ignore_case.then(|| FoldedPaths::of(&old.index)),

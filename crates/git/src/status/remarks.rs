@@ -13,7 +13,7 @@ use std::io;
 /// Something that cannot be examined. Warnings are sorted by path, which is git's order where git
 /// has a fixed one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Warning {
+pub(crate) struct Warning {
     /// The path concerned.
     pub path: BString,
     /// The complete message, in git's words.
@@ -23,7 +23,7 @@ pub(super) struct Warning {
 }
 
 impl Warning {
-    pub(super) fn new(path: BString, text: String, error: &io::Error) -> Self {
+    pub(crate) fn new(path: BString, text: String, error: &io::Error) -> Self {
         Warning {
             path,
             text,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A name that a directory has in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Child<'i> {
+pub(crate) struct Child<'i> {
     /// Its last component.
     pub name: &'i [u8],
     /// The rows of its stages, or of everything below it.
@@ -17,7 +17,7 @@ pub(super) struct Child<'i> {
 /// Puts the children of a directory into `children`, ascending by name; in a conflict a name may
 /// occur twice, first as a file, then as a directory. `rows` are those below the directory, whose
 /// path takes `prefix` bytes including its slash.
-pub(super) fn children<'i>(
+pub(crate) fn children<'i>(
     index: &'i Index,
     rows: Range<u32>,
     prefix: usize,

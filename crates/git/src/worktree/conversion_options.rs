@@ -1,7 +1,6 @@
 //! The configuration of conversion, as options of [`crate::convert`].
 
-use crate::config;
-use crate::convert::{AutoCrlf, ConvertOptions, Driver, Eol, SafeCrlf};
+use crate::convert::{ConvertOptions, Driver};
 use crate::repository::Repository;
 use crate::Result;
 use bstr::{BString, ByteSlice};
@@ -12,20 +11,9 @@ pub(crate) fn options(repository: &Repository) -> Result<ConvertOptions> {
     let defaults = ConvertOptions::default();
     let encodings = repository.config().string("core.checkRoundtripEncoding");
     Ok(ConvertOptions {
-        auto_crlf: match settings.autocrlf {
-            config::AutoCrlf::False => AutoCrlf::False,
-            config::AutoCrlf::True => AutoCrlf::True,
-            config::AutoCrlf::Input => AutoCrlf::Input,
-        },
-        eol: match settings.eol {
-            Some(config::LineEnd::CrLf) => Eol::CrLf,
-            _ => Eol::Lf,
-        },
-        safe_crlf: match settings.safecrlf {
-            config::SafeCrlf::False => SafeCrlf::False,
-            config::SafeCrlf::True => SafeCrlf::True,
-            config::SafeCrlf::Warn => SafeCrlf::Warn,
-        },
+        auto_crlf: settings.autocrlf,
+        eol: settings.eol.unwrap_or_default(),
+        safe_crlf: settings.safecrlf,
         round_trip_encodings: match encodings {
             Some(list) => words(&list),
             None => defaults.round_trip_encodings,

@@ -6,7 +6,7 @@ pub(crate) mod conversion_options;
 pub(crate) mod pathspecs;
 pub(crate) mod present;
 pub(crate) mod sparse;
-mod sparse_index;
+pub(crate) mod sparse_index;
 pub(crate) mod state;
 pub(crate) mod survey;
 pub(crate) mod unanswered;
@@ -30,6 +30,7 @@ use state::{State, StateRules};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::Duration;
 
 /// Upper size limit of pattern and attribute files, in bytes; larger ones are refused.
@@ -78,9 +79,20 @@ impl<'r> Worktree<'r> {
         execution: &Execution,
         name: &'static str,
     ) -> Result<Self> {
+        let root = repository.require_work_tree()?;
+        Worktree::open_at(root, repository, execution, name)
+    }
+
+    /// The same with another directory in its place.
+    pub(crate) fn open_at(
+        root: &Path,
+        repository: &'r Repository,
+        execution: &Execution,
+        name: &'static str,
+    ) -> Result<Self> {
         Ok(Worktree {
             repository,
-            root: Dir::open(repository.require_work_tree()?)?.without_label(),
+            root: Dir::open(root)?.without_label(),
             execution: execution.clone(),
             threshold: None,
             name,
@@ -131,11 +143,7 @@ impl<'r> Worktree<'r> {
     }
 
     pub(crate) fn names(&self) -> NameRules {
-        let settings = self.settings();
-        NameRules {
-            protect_ntfs: settings.protect_ntfs,
-            protect_hfs: settings.protect_hfs,
-        }
+        name_rules(self.repository)
     }
 
     /// The engine options for a step.
@@ -247,6 +255,21 @@ impl<'r> Worktree<'r> {
         directories: &BTreeSet<&BStr>,
         direction: &Direction<'_>,
     ) -> Result<(Converter, BTreeMap<BString, Vec<String>>)> {
+        let (attributes, warnings) =
+            self.attributes(index, directories, direction, Attributes::new)?;
+        let options = conversion_options::options(self.repository)?;
+        Ok((Converter::new(options, attributes), warnings))
+    }
+
+    /// The attributes of files in `directories` or below, of the set that `read` chooses; see
+    /// [`Direction`]. Also returns the warnings about attribute files, by directory.
+    pub(crate) fn attributes(
+        &self,
+        index: &Index,
+        directories: &BTreeSet<&BStr>,
+        direction: &Direction<'_>,
+        read: impl FnOnce(&AttributeSources<'_>) -> Attributes,
+    ) -> Result<(Attributes, BTreeMap<BString, Vec<String>>)> {
         let files = self.attribute_files(index, directories, direction)?;
         let global = match &self.settings().attributes_file {
             Some(path) => hedgerow_fs::read_file(path, PATTERNS_LIMIT_BYTES)?,
@@ -254,7 +277,7 @@ impl<'r> Worktree<'r> {
         };
         let info = self.read_info("attributes")?;
         let directories = files.directories.iter();
-        let attributes = Attributes::new(&AttributeSources {
+        let attributes = read(&AttributeSources {
             system: None,
             global: global.as_deref(),
             directories: directories
@@ -263,8 +286,7 @@ impl<'r> Worktree<'r> {
             info: info.as_deref(),
             ignore_case: self.settings().ignore_case,
         });
-        let options = conversion_options::options(self.repository)?;
-        Ok((Converter::new(options, attributes), files.warnings))
+        Ok((attributes, files.warnings))
     }
 
     /// Reads the suspect files; see [`Comparison::settle`]. `listed` are the directories that may
@@ -332,8 +354,20 @@ impl<'r> Worktree<'r> {
         &self,
         index: &Index,
         version: Option<Version>,
-        mut lock: LockFile,
+        lock: LockFile,
         with_work_tree: bool,
+    ) -> Result<Option<String>> {
+        self.write_index_telling(index, version, lock, (with_work_tree, false))
+    }
+
+    /// The same; the hook is told whether files of the working tree were updated, and whether files
+    /// may have left or entered the sparse checkout.
+    pub(crate) fn write_index_telling(
+        &self,
+        index: &Index,
+        version: Option<Version>,
+        mut lock: LockFile,
+        (with_work_tree, with_sparsity): (bool, bool),
     ) -> Result<Option<String>> {
         let mut content = Vec::new();
         let options = WriteOptions {
@@ -349,8 +383,19 @@ impl<'r> Worktree<'r> {
         self.settings().sharing.open_lock(&lock)?;
         sync_if(self.settings().fsync.index, &lock)?;
         lock.commit()?;
-        let told = self.repository.run_post_index_change(with_work_tree);
+        let told = self
+            .repository
+            .run_post_index_change(with_work_tree, with_sparsity);
         Ok(told.err().map(|error| error.to_string()))
+    }
+}
+
+/// Which names a repository's settings allow.
+pub(crate) fn name_rules(repository: &Repository) -> NameRules {
+    let settings = repository.settings();
+    NameRules {
+        protect_ntfs: settings.protect_ntfs,
+        protect_hfs: settings.protect_hfs,
     }
 }
 

@@ -101,7 +101,9 @@ pub(crate) fn states_of(
     let entries = index.entries();
     let path_of = |row: usize| index.path(&entries[row]);
     let mut firsts: Vec<usize> = (0..entries.len()).filter(|row| is_asked(*row)).collect();
-    if index.is_unmerged() {
+    // Every entry is looked at to tell.
+    let is_unmerged = index.is_unmerged();
+    if is_unmerged {
         firsts.dedup_by_key(|row| path_of(*row));
     }
     let judge = |at: usize, found: PathState<'_>| match found {
@@ -116,7 +118,7 @@ pub(crate) fn states_of(
     for (first, verdict) in firsts.iter().zip(verdicts) {
         states[*first] = State::from_byte(verdict);
         let mut row = first + 1;
-        while index.is_unmerged() && row < entries.len() && path_of(row) == path_of(*first) {
+        while is_unmerged && row < entries.len() && path_of(row) == path_of(*first) {
             states[row] = states[*first];
             row += 1;
         }

@@ -3,6 +3,7 @@
 use super::store::ObjectStore;
 use crate::error::Result;
 use crate::loose;
+use crate::object::Location;
 use gix_hash::{oid, ObjectId};
 use std::path::PathBuf;
 
@@ -30,6 +31,20 @@ impl ObjectStore {
         found.sort_unstable();
         found.dedup();
         Ok(found)
+    }
+
+    /// Makes the file that has the object `id` look new, so that it is not deleted soon though
+    /// nothing reaches the object yet. Says whether that could be done.
+    pub fn freshen(&self, id: &oid, location: Location) -> bool {
+        match location {
+            Location::Packed { pack, .. } => self
+                .pack_path(pack)
+                .is_some_and(|path| hedgerow_fs::touch(path).is_ok()),
+            Location::Loose { directory } => self
+                .directories
+                .get(directory as usize)
+                .is_some_and(|objects| hedgerow_fs::touch(&loose::path(objects, id)).is_ok()),
+        }
     }
 
     /// Opens the file of a loose object.

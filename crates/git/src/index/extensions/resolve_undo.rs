@@ -3,12 +3,12 @@
 
 use super::super::cursor::Cursor;
 use super::super::entry::{Entry, Stage};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use gix_hash::{Kind, ObjectId};
 use std::collections::BTreeMap;
 
 /// Mode and object id of each side that exists, for the stages 1 to 3.
-type Sides = [Option<(u32, ObjectId)>; 3];
+pub(crate) type Sides = [Option<(u32, ObjectId)>; 3];
 
 /// The extension, by path.
 #[derive(Debug, Default)]
@@ -38,6 +38,11 @@ impl ResolveUndo {
         };
         let sides = self.0.entry(path).or_default();
         sides[side] = Some((entry.mode.to_u32(), entry.id));
+    }
+
+    /// The records, by path.
+    pub(in super::super) fn iter(&self) -> impl Iterator<Item = (&BStr, Sides)> {
+        self.0.iter().map(|(path, sides)| (path.as_bstr(), *sides))
     }
 
     /// Its bytes; `None` if it has no record.

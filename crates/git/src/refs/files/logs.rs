@@ -1,12 +1,13 @@
 //! The logs of references: gitrepository-layout(5) under `logs`.
 
 use super::{Files, NESTING_LIMIT};
-use crate::config::Sharing;
+use crate::config::{sync_if, Sharing};
 use crate::refs::log::{log_line, parse};
-use crate::refs::{Log, LogEntry, LogMessage, Logged};
+use crate::refs::model::problem;
+use crate::refs::{Log, LogEntry, LogMessage, Logged, ReferenceProblem, WriteOptions};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::FileKind;
+use hedgerow_fs::{FileKind, LockFile};
 use hedgerow_pack::ObjectId;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -25,7 +26,7 @@ impl Files {
     }
 
     /// Appends to the log of `name` that it was `old`, creating the log where that is wanted.
-    pub(super) fn append_log(
+    pub(super) fn append_log_file(
         &self,
         name: &BStr,
         (old, logged): (Option<ObjectId>, Logged),
@@ -35,7 +36,7 @@ impl Files {
         let Some(path) = self.log_path(name) else {
             return Ok(());
         };
-        let old = old.unwrap_or(ObjectId::null(self.hash));
+        let old = logged.old.or(old).unwrap_or(ObjectId::null(self.hash));
         let line = log_line(old, logged.new, message);
         if logged.create {
             if let Some(directory) = path.parent() {
@@ -43,6 +44,65 @@ impl Files {
             }
         }
         if hedgerow_fs::append_file(&path, &line, logged.create)? {
+            sharing.open_file(&path)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes an entry of a log, under the locks of the reference and of its log.
+    pub(super) fn drop_from_log(
+        &self,
+        name: &BStr,
+        number: usize,
+        options: &WriteOptions<'_>,
+    ) -> Result<bool> {
+        let no_entry = || problem(name, ReferenceProblem::Absent);
+        let (path, log_path) = self
+            .path(name)
+            .zip(self.log_path(name))
+            .ok_or_else(no_entry)?;
+        let wait = (options.lock_timeout, options.is_cancelled);
+        let mut lock = LockFile::acquire_within(&path, wait.0, wait.1)?;
+        let mut log = LockFile::acquire_within(&log_path, wait.0, wait.1)?;
+        let content = hedgerow_fs::read_file(&log_path, LOG_LIMIT_BYTES)?.unwrap_or_default();
+        let lines: Vec<&[u8]> = content.lines_with_terminator().collect();
+        let lines = lines
+            .into_iter()
+            .filter_map(|line| Some((line, parse(line)?)));
+        let mut entries: Vec<(BString, LogEntry)> =
+            lines.map(|(line, entry)| (line.into(), entry)).collect();
+        let at = entries.len().checked_sub(number + 1).ok_or_else(no_entry)?;
+        let (_, dropped) = entries.remove(at);
+        // The entry behind follows on the one before now.
+        if let Some((line, _)) = entries.get_mut(at) {
+            let digits = self.hash.len_in_hex();
+            let old = dropped.old.to_string();
+            line.splice(..digits, old.bytes());
+        }
+        for (line, _) in &entries {
+            log.write_all(line)?;
+        }
+        options.sharing.open_lock(&log)?;
+        if let Some((_, newest)) = entries.last() {
+            lock.write_all(format!("{}\n", newest.new).as_bytes())?;
+            options.sharing.open_lock(&lock)?;
+            sync_if(options.sync, &lock)?;
+        }
+        log.commit()?;
+        if !entries.is_empty() {
+            lock.commit()?;
+        }
+        Ok(entries.is_empty())
+    }
+
+    pub(super) fn create_log_file(&self, name: &BStr, sharing: Sharing) -> Result<()> {
+        let Some(path) = self.log_path(name) else {
+            return Ok(());
+        };
+        if let Some(directory) = path.parent() {
+            sharing.create_directories(directory)?;
+        }
+        if hedgerow_fs::append_file(&path, b"", true)? {
             sharing.open_file(&path)?;
         }
         Ok(())

@@ -7,7 +7,8 @@ mod transaction;
 use super::model::{problem, RefValue, ReferenceProblem};
 use super::names::is_safe_name;
 use super::{Listed, RefEdit, RefStore, RefTransaction, WriteOptions};
-use super::{Log, LogEntry};
+use super::{Log, LogEntry, LogMessage, Logged};
+use crate::config::Sharing;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::FileKind;
@@ -131,6 +132,42 @@ impl RefStore for Files {
             .is_some_and(|path| hedgerow_fs::exists(&path))
     }
 
+    fn append_log(
+        &self,
+        name: &BStr,
+        old: Option<ObjectId>,
+        logged: Logged,
+        sharing: Sharing,
+        message: LogMessage<'_>,
+    ) -> Result<()> {
+        self.append_log_file(name, (old, logged), sharing, message)
+    }
+
+    fn create_log(&self, name: &BStr, sharing: Sharing) -> Result<()> {
+        self.create_log_file(name, sharing)
+    }
+
+    fn drop_log_entry(
+        &self,
+        name: &BStr,
+        number: usize,
+        options: &WriteOptions<'_>,
+    ) -> Result<bool> {
+        self.drop_from_log(name, number, options)
+    }
+
+    fn delete_log(&self, name: &BStr) -> Result<()> {
+        let Some(path) = self.log_path(name) else {
+            return Ok(());
+        };
+        // A directory there has the logs of others.
+        let stat = hedgerow_fs::lstat(&path)?;
+        if stat.is_some_and(|stat| stat.kind == FileKind::File) {
+            hedgerow_fs::remove_file(&path)?;
+        }
+        Ok(())
+    }
+
     fn logs(&self) -> Result<Vec<Log>> {
         logs::all_below(&self.git_dir.join("logs"))
     }
@@ -141,6 +178,11 @@ impl RefStore for Files {
         options: &WriteOptions<'_>,
     ) -> Result<Box<dyn RefTransaction + 's>> {
         Ok(Box::new(transaction::prepare(self, edits, options)?))
+    }
+
+    fn create_worktree_refs(&self, git_dir: &Path, sharing: Sharing) -> Result<()> {
+        sharing.create_directories(&git_dir.join("refs"))?;
+        Ok(())
     }
 
     fn worktree_refs(&self, git_dir: &Path) -> Arc<dyn RefStore> {

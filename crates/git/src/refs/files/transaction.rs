@@ -28,6 +28,7 @@ struct Change {
     /// What the reference led to.
     old: Option<ObjectId>,
     log: Option<Logged>,
+    message: Option<BString>,
 }
 
 /// What becomes of the file of a reference.
@@ -35,6 +36,8 @@ struct Change {
 enum Outcome {
     /// It is that already.
     Unchanged,
+    /// It stays; only its log grows.
+    Followed,
     /// The lock takes its place.
     Replaced,
     /// It is removed.
@@ -76,6 +79,7 @@ fn lock(files: &Files, edit: &RefEdit<'_>, options: &WriteOptions<'_>) -> Result
             return Err(problem(name, ReferenceProblem::Packed));
         }
         RefChange::Delete => Outcome::Removed(path),
+        RefChange::Follow => Outcome::Followed,
         RefChange::Set(new @ RefValue::Direct(_)) if value.as_ref() == Some(new) => {
             Outcome::Unchanged
         }
@@ -95,6 +99,7 @@ fn lock(files: &Files, edit: &RefEdit<'_>, options: &WriteOptions<'_>) -> Result
         outcome,
         old,
         log: edit.log,
+        message: edit.message.map(BStr::to_owned),
     })
 }
 
@@ -124,12 +129,16 @@ impl RefTransaction for Locked<'_> {
         } = *self;
         for change in changes {
             let name: &BStr = change.name.as_ref();
+            let is_logged = matches!(change.outcome, Outcome::Followed | Outcome::Replaced);
+            if let (Some(log), Some(message), true) = (change.log, message, is_logged) {
+                let own = change.message.as_ref().map(|text| text.as_ref());
+                let text = own.unwrap_or(message.text);
+                let message = LogMessage { text, ..message };
+                files.append_log_file(name, (change.old, log), sharing, message)?;
+            }
             match change.outcome {
-                Outcome::Unchanged => {}
+                Outcome::Unchanged | Outcome::Followed => {}
                 Outcome::Replaced => {
-                    if let (Some(log), Some(message)) = (change.log, message) {
-                        files.append_log(name, (change.old, log), sharing, message)?;
-                    }
                     change.lock.commit()?;
                 }
                 Outcome::Removed(path) => {

@@ -1,6 +1,7 @@
 //! References in memory.
 
 use super::check;
+use crate::config::Sharing;
 use crate::refs::{
     follow, problem, Listed, Log, LogEntry, LogMessage, Logged, RefChange, RefEdit, RefStore,
     RefTransaction, RefValue, ReferenceProblem, WriteOptions,
@@ -23,6 +24,21 @@ struct Content {
     values: BTreeMap<BString, RefValue>,
     /// Oldest entries first.
     logs: BTreeMap<BString, Vec<LogEntry>>,
+}
+
+impl Content {
+    fn log(&mut self, name: &BStr, old: Option<ObjectId>, logged: Logged, message: LogMessage<'_>) {
+        if !logged.create && !self.logs.contains_key(name) {
+            return;
+        }
+        let entry = LogEntry {
+            old: logged.old.or(old).unwrap_or(logged.new.kind().null()),
+            new: logged.new,
+            time: message.committer.time,
+            message: message.text.to_owned(),
+        };
+        self.logs.entry(name.to_owned()).or_default().push(entry);
+    }
 }
 
 impl Memory {
@@ -62,6 +78,50 @@ impl RefStore for Memory {
         self.content.lock().unwrap().logs.contains_key(name)
     }
 
+    fn append_log(
+        &self,
+        name: &BStr,
+        old: Option<ObjectId>,
+        logged: Logged,
+        _sharing: Sharing,
+        message: LogMessage<'_>,
+    ) -> Result<()> {
+        let mut content = self.content.lock().unwrap();
+        content.log(name, old, logged, message);
+        Ok(())
+    }
+
+    fn create_log(&self, name: &BStr, _sharing: Sharing) -> Result<()> {
+        let mut content = self.content.lock().unwrap();
+        content.logs.entry(name.to_owned()).or_default();
+        Ok(())
+    }
+
+    fn drop_log_entry(&self, name: &BStr, number: usize, _: &WriteOptions<'_>) -> Result<bool> {
+        let mut content = self.content.lock().unwrap();
+        let entries = content.logs.get_mut(name);
+        let at = entries
+            .as_ref()
+            .and_then(|it| it.len().checked_sub(number + 1));
+        let (Some(entries), Some(at)) = (entries, at) else {
+            return Err(problem(name, ReferenceProblem::Absent));
+        };
+        let dropped = entries.remove(at);
+        if let Some(next) = entries.get_mut(at) {
+            next.old = dropped.old;
+        }
+        let newest = entries.last().map(|entry| entry.new);
+        if let Some(id) = newest {
+            content.values.insert(name.to_owned(), RefValue::Direct(id));
+        }
+        Ok(newest.is_none())
+    }
+
+    fn delete_log(&self, name: &BStr) -> Result<()> {
+        self.content.lock().unwrap().logs.remove(name);
+        Ok(())
+    }
+
     fn logs(&self) -> Result<Vec<Log>> {
         let content = self.content.lock().unwrap();
         let logs = content.logs.iter().map(|(name, entries)| Log {
@@ -94,13 +154,23 @@ impl RefStore for Memory {
                 _ => false,
             };
             if !is_same {
-                changes.push((edit.name.to_owned(), edit.change.clone(), old, edit.log));
+                changes.push(Change {
+                    name: edit.name.to_owned(),
+                    change: edit.change.clone(),
+                    old,
+                    log: edit.log,
+                    message: edit.message.map(BStr::to_owned),
+                });
             }
         }
         Ok(Box::new(Prepared {
             store: self,
             changes,
         }))
+    }
+
+    fn create_worktree_refs(&self, _: &Path, _sharing: Sharing) -> Result<()> {
+        Ok(())
     }
 
     fn worktree_refs(&self, _: &Path) -> Arc<dyn RefStore> {
@@ -111,30 +181,39 @@ impl RefStore for Memory {
 #[derive(Debug)]
 struct Prepared<'s> {
     store: &'s Memory,
-    changes: Vec<(BString, RefChange, Option<ObjectId>, Option<Logged>)>,
+    changes: Vec<Change>,
+}
+
+#[derive(Debug)]
+struct Change {
+    name: BString,
+    change: RefChange,
+    old: Option<ObjectId>,
+    log: Option<Logged>,
+    message: Option<BString>,
 }
 
 impl RefTransaction for Prepared<'_> {
     fn commit(self: Box<Self>, message: Option<LogMessage<'_>>) -> Result<()> {
         let mut content = self.store.content.lock().unwrap();
-        for (name, change, old, log) in self.changes {
-            let RefChange::Set(value) = change else {
+        for change in self.changes {
+            let Change { name, old, log, .. } = change;
+            if change.change == RefChange::Delete {
                 content.values.remove(&name);
                 content.logs.remove(&name);
                 continue;
-            };
-            if let (Some(log), Some(message)) = (log, message) {
-                if log.create || content.logs.contains_key(&name) {
-                    let entry = LogEntry {
-                        old: old.unwrap_or(log.new.kind().null()),
-                        new: log.new,
-                        time: message.committer.time,
-                        message: message.text.to_owned(),
-                    };
-                    content.logs.entry(name.clone()).or_default().push(entry);
-                }
             }
-            content.values.insert(name, value);
+            if let (Some(log), Some(message)) = (log, message) {
+                let text = change
+                    .message
+                    .as_ref()
+                    .map_or(message.text, |it| it.as_bstr());
+                let message = LogMessage { text, ..message };
+                content.log(name.as_ref(), old, log, message);
+            }
+            if let RefChange::Set(value) = change.change {
+                content.values.insert(name, value);
+            }
         }
         Ok(())
     }

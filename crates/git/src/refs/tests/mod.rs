@@ -34,7 +34,12 @@ fn edit<'a>(name: &'a str, value: Option<ObjectId>, expected: Expected) -> RefEd
         name: name.into(),
         change: value.map_or(RefChange::Delete, set),
         expected,
-        log: value.map(|new| Logged { new, create: true }),
+        log: value.map(|new| Logged {
+            old: None,
+            new,
+            create: true,
+        }),
+        message: None,
     }
 }
 

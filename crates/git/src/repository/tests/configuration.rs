@@ -1,8 +1,6 @@
 use super::fixture::{fatal, text, words, Scratch};
-use crate::config::{
-    Abbreviation, AutoCrlf, CheckoutSettings, FsMonitor, LineEnd, LogRefUpdates, SafeCrlf,
-    UntrackedCache,
-};
+use crate::config::{Abbreviation, CheckoutSettings, FsMonitor, LogRefUpdates, UntrackedCache};
+use crate::convert::{AutoCrlf, Eol, SafeCrlf};
 
 /// Compares one key with `git config --get`.
 fn compare(scratch: &Scratch, directory: &str, variables: &[(&str, &str)], key: &str) {
@@ -279,7 +277,7 @@ fn settings_are_read() {
     assert_eq!((read.index_version, read.index_skip_hash), (Some(4), true));
     assert_eq!(
         (read.autocrlf, read.eol),
-        (AutoCrlf::Input, Some(LineEnd::CrLf))
+        (AutoCrlf::Input, Some(Eol::CrLf))
     );
     assert_eq!(read.safecrlf, SafeCrlf::True);
     assert_eq!(read.big_file_bytes, 1 << 20);

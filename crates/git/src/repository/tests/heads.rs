@@ -18,7 +18,7 @@ fn switch(scratch: &Scratch, target: &str) {
     found
         .switch_head(&place, message.as_ref(), &committer)
         .unwrap();
-    found.remove_branch_state().unwrap();
+    assert!(found.remove_branch_state().failures.is_empty());
 }
 
 /// What a name leads to, and how git's log calls it.
@@ -276,4 +276,28 @@ fn advice_is_on_until_it_is_off() {
     let found = scratch.open("r");
     assert!(!found.advises("detachedHead").unwrap());
     assert!(found.config().file().num_values() > 0);
+}
+
+/// A lock that another program left behind does not keep the rest of a merge or pick alive.
+#[test]
+fn one_failure_does_not_keep_the_rest_of_an_operation() {
+    let scratch = Scratch::with_history();
+    let found = scratch.open("r");
+    let tip = scratch.ask("r", &["rev-parse", "HEAD"]);
+    let file = |name: &str| scratch.path("r").join(".git").join(name);
+    for name in ["CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE"] {
+        std::fs::write(file(name), format!("{}\n", tip.trim())).unwrap();
+    }
+    std::fs::write(file("CHERRY_PICK_HEAD.lock"), "").unwrap();
+    std::fs::write(file("MERGE_MSG"), "words\n").unwrap();
+    std::fs::create_dir_all(file("sequencer")).unwrap();
+    std::fs::write(file("sequencer/todo"), "pick 1234567 last\n").unwrap();
+    let ended = found.remove_branch_state();
+    assert_eq!(ended.operations, ["revert"]);
+    assert_eq!(ended.failures.len(), 1, "{:?}", ended.failures);
+    assert!(ended.failures[0].to_string().contains("CHERRY_PICK_HEAD"));
+    assert!(file("CHERRY_PICK_HEAD").exists());
+    for name in ["REVERT_HEAD", "AUTO_MERGE", "MERGE_MSG", "sequencer"] {
+        assert!(!file(name).exists(), "{name}");
+    }
 }

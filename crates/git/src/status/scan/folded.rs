@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 /// The paths of an index in lower case.
 #[derive(Debug)]
-pub(in crate::status) struct FoldedPaths {
+pub(crate) struct FoldedPaths {
     files: HashSet<BString>,
     submodules: HashSet<BString>,
     /// The directories above them.
@@ -14,7 +14,7 @@ pub(in crate::status) struct FoldedPaths {
 }
 
 impl FoldedPaths {
-    pub(in crate::status) fn of(index: &Index) -> Self {
+    pub(crate) fn of(index: &Index) -> Self {
         let mut folded = FoldedPaths {
             files: HashSet::new(),
             submodules: HashSet::new(),
@@ -38,13 +38,13 @@ impl FoldedPaths {
     }
 
     /// Whether the entry `path` of the working tree, a directory or not, is tracked.
-    pub(super) fn is_tracked(&self, path: &BStr, is_directory: bool) -> bool {
+    pub(crate) fn is_tracked(&self, path: &BStr, is_directory: bool) -> bool {
         let path = lower(path);
         self.submodules.contains(&path) || !is_directory && self.files.contains(&path)
     }
 
     /// Whether something in the directory `path` is tracked.
-    pub(super) fn has_directory(&self, path: &BStr) -> bool {
+    pub(crate) fn has_directory(&self, path: &BStr) -> bool {
         self.directories.contains(&lower(path))
     }
 }

@@ -8,7 +8,7 @@ mod unknown;
 
 use super::exclusion::{Level, Rules};
 use super::remarks::Warning;
-pub(super) use folded::FoldedPaths;
+pub(crate) use folded::FoldedPaths;
 
 use super::untracked::{Folder, UntrackedPath, Wish};
 use crate::discover::OtherRepositories;

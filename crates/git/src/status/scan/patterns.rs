@@ -1,7 +1,7 @@
 //! Where a directory's patterns are, and git's warnings about unreadable ones.
 
 use super::{Directory, Listed, Scan, IGNORE_FILE};
-use crate::status::exclusion::{Level, Source};
+use crate::status::exclusion::{Level, Tracked};
 use crate::status::is_tracked;
 use bstr::ByteSlice;
 use hedgerow_fs::{FileKind, Listing};
@@ -9,12 +9,8 @@ use hedgerow_walk::Place;
 
 impl Scan<'_> {
     pub(super) fn level(&self, place: &Place<Directory>, listing: &Listing) -> Level {
-        let names = || listing.entries().iter().map(|entry| listing.name(entry));
-        let source = if names().any(|name| name == IGNORE_FILE) {
-            Source::File
-        } else {
-            self.patterns_in_index(place)
-        };
+        let rules = &self.inputs.exclusion;
+        let source = rules.source(place.path(), listing, &self.tracked_patterns(place));
         let (above, is_certain) = (place.data.above.clone(), place.data.is_certain);
         let level = Level::new(above, place.path(), source, is_certain);
         match place.data.excluded {
@@ -52,19 +48,12 @@ impl Scan<'_> {
         }
     }
 
-    /// Patterns outside the sparse checkout still apply; they are read from the index.
-    pub(super) fn patterns_in_index(&self, place: &Place<Directory>) -> Source {
-        if !self.inputs.has_skipped || place.data.rows.is_empty() {
-            return Source::Nowhere;
+    /// Where patterns outside the sparse checkout may be.
+    fn tracked_patterns(&self, place: &Place<Directory>) -> Tracked<'_> {
+        Tracked {
+            index: self.inputs.index,
+            objects: self.inputs.objects,
+            has_skipped: self.inputs.has_skipped && !place.data.rows.is_empty(),
         }
-        let path = place.path_of(IGNORE_FILE);
-        let row = self.inputs.index.find(path.as_bstr(), Default::default());
-        let entry = row.ok().map(|row| self.inputs.index.entries()[row]);
-        let objects = &self.inputs.objects;
-        let content = entry
-            .filter(|entry| entry.flags.skip_worktree)
-            .and_then(|entry| objects.replacement(&entry.id).ok())
-            .and_then(|id| objects.store.read(&id).ok());
-        content.map_or(Source::Nowhere, |(_, content)| Source::Index(content))
     }
 }

@@ -9,10 +9,12 @@ use crate::index::Mode;
 use crate::repository::Repository;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
+pub(crate) use pathspec::join;
 use pathspec::{Match, Pathspec};
 use std::path::Path;
 
 /// Pathspecs, and which of them have matched something.
+#[derive(Clone)]
 pub(crate) struct Pathspecs {
     specs: Vec<Pathspec>,
     given: Vec<BString>,
@@ -40,7 +42,32 @@ impl Pathspecs {
         let prefix = repository.prefix();
         let prefix = prefix.trim_end_with(|character| character == '/').as_bstr();
         let settings = &repository.environment().pathspecs;
-        Self::read(given, settings, prefix, repository.require_work_tree()?)
+        let root = repository.work_tree().unwrap_or(repository.git_dir());
+        Self::read(given, settings, prefix, root)
+    }
+
+    /// As [`new`](Self::new), for commands that are about the user's current directory: without any,
+    /// all paths in it are meant, and that is what pathspecs exclude from if all of them exclude.
+    /// `None` if all paths of the working tree are meant.
+    pub(crate) fn here(repository: &Repository, given: &[BString]) -> Result<Option<Self>> {
+        if given.is_empty() && repository.prefix().is_empty() {
+            return Ok(None);
+        }
+        let mut specs = Self::new(repository, given)?;
+        if given.len() == specs.specs.len() {
+            return Ok(Some(specs));
+        }
+        let here = Self::new(repository, &[BString::from(".")])?;
+        specs.specs.pop();
+        specs.specs.extend(here.specs);
+        specs.leading = leading(&specs.specs);
+        // Messages show it like this.
+        specs.given.push(if given.is_empty() {
+            repository.prefix().to_owned()
+        } else {
+            ".".into()
+        });
+        Ok(Some(specs))
     }
 
     fn read(

@@ -8,6 +8,7 @@ use gix_glob::wildmatch::Mode;
 use std::path::Path;
 
 /// One pathspec, relative to the root of the working tree.
+#[derive(Clone)]
 pub(super) struct Pathspec {
     /// The path, including wildcards; empty for the root. With a slash at its end, it does not
     /// match a file of that name.
@@ -177,7 +178,7 @@ impl Pathspec {
 /// `path` relative to the root, resolved from the directory `prefix`, without `.` and `..`; and how
 /// many bytes of `prefix` are left in it. A slash at its end is added if it can only be a
 /// directory. `None` if it leaves the working tree.
-fn join(prefix: &BStr, path: &BStr, root: &Path) -> Option<(BString, usize)> {
+pub(crate) fn join(prefix: &BStr, path: &BStr, root: &Path) -> Option<(BString, usize)> {
     use std::os::unix::ffi::OsStrExt;
     let is_part = |part: &&[u8]| !part.is_empty();
     let (mut parts, path): (Vec<&[u8]>, &[u8]) = if path.starts_with(b"/") {

@@ -2,7 +2,8 @@
 
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow::checkout::{short, Reason, Rejects, Switched, Target};
+use hedgerow::branches::Followed;
+use hedgerow::checkout::{short, Rejects, Start, Switched, Target};
 use hedgerow::repository::Error;
 use hedgerow::repository::{Head, Repository};
 
@@ -39,22 +40,6 @@ pub fn rejected(rejects: &Rejects, output: &Output) {
     output.error_line("Aborting");
 }
 
-/// The path that prevents a forced checkout: git names only the first.
-pub fn rejected_by_force(rejects: &Rejects, output: &Output) {
-    for (reason, paths) in rejects.by_reason().iter().take(1) {
-        let path = paths
-            .first()
-            .map(|path| path.to_string())
-            .unwrap_or_default();
-        output.error(match reason {
-            Reason::CurrentDirectory => {
-                format!("Refusing to remove '{path}' since it is the current working directory.")
-            }
-            _ => format!("Entry '{path}' not uptodate. Cannot merge."),
-        });
-    }
-}
-
 /// Reports the previous and the new HEAD. Returns the state of the branch relative to its upstream,
 /// which git prints to standard output.
 pub fn switched(
@@ -64,12 +49,9 @@ pub fn switched(
     force_detach: bool,
     output: &Output,
 ) -> Result<String, Error> {
-    let Some(commit) = target.commit else {
-        return Ok(String::new());
-    };
     if let Head::Detached { id } = &switched.old {
-        if *id != commit {
-            left_detached(repository, id, &commit, output)?;
+        if Some(*id) != target.commit {
+            left_detached(repository, id, target.commit.as_ref(), output)?;
         }
     }
     if target.head_stays {
@@ -79,6 +61,9 @@ pub fn switched(
         });
     }
     let Some(branch) = &target.branch else {
+        let Some(commit) = &target.commit else {
+            return Ok(String::new());
+        };
         let was_branch = switched.old.branch().is_some();
         if was_branch && !force_detach && repository.advises("detachedHead")? {
             output.say(format_args!(
@@ -86,31 +71,50 @@ pub fn switched(
                 target.name
             ));
         }
-        describe(repository, "HEAD is now at", &commit, output)?;
+        describe(repository, "HEAD is now at", commit, output)?;
         return Ok(String::new());
     };
-    if switched.old.branch() == Some(branch.as_bstr()) {
-        output.say(format_args!("Already on '{}'", short(branch.as_bstr())));
-    } else if target.from_remote.is_some() {
-        output.say(format_args!(
-            "Switched to a new branch '{}'",
-            short(branch.as_bstr())
-        ));
-    } else {
-        output.say(format_args!(
-            "Switched to branch '{}'",
-            short(branch.as_bstr())
-        ));
+    if let Some(Start::At(start)) = &target.start {
+        start.warnings.iter().for_each(|it| output.warn(it));
     }
-    let text = tracking(repository, branch.as_bstr(), output)?;
-    Ok(match &target.from_remote {
-        Some(upstream) => format!(
-            "branch '{}' set up to track '{}'.\n{text}",
-            short(branch.as_bstr()),
-            short_tracking(upstream.tracking.as_bstr())
-        ),
-        None => text,
-    })
+    let name = short(branch.as_bstr());
+    let is_same = switched.old.branch() == Some(branch.as_bstr());
+    output.say(match &target.start {
+        Some(Start::At(start)) if is_same && start.exists => format!("Reset branch '{name}'"),
+        _ if is_same => format!("Already on '{name}'"),
+        Some(Start::At(start)) if start.exists => {
+            format!("Switched to and reset branch '{name}'")
+        }
+        Some(_) => format!("Switched to a new branch '{name}'"),
+        None => format!("Switched to branch '{name}'"),
+    });
+    let set_up = match &target.start {
+        Some(Start::At(start)) => {
+            let follows_it = |followed| follows(start.short(), followed);
+            start.follows.as_ref().map_or_else(String::new, follows_it)
+        }
+        _ => String::new(),
+    };
+    if target.commit.is_none() && switched.old.id().is_none() {
+        return Ok(set_up);
+    }
+    Ok(set_up + &tracking(repository, branch.as_bstr(), output)?)
+}
+
+/// What git prints to standard output when the branch with the short name `branch` follows another
+/// one from now on.
+pub fn follows(branch: &BStr, followed: &Followed) -> String {
+    let names = followed.shown();
+    match names.as_slice() {
+        [only] => {
+            let how = if followed.rebase { " by rebasing" } else { "" };
+            format!("branch '{branch}' set up to track '{only}'{how}.\n")
+        }
+        names => {
+            let lines: String = names.iter().map(|name| format!("  {name}\n")).collect();
+            format!("branch '{branch}' set up to track:\n{lines}")
+        }
+    }
 }
 
 fn tracking(repository: &Repository, branch: &BStr, output: &Output) -> Result<String, Error> {
@@ -141,10 +145,10 @@ fn describe(
 fn left_detached(
     repository: &Repository,
     old: &hedgerow::ObjectId,
-    new: &hedgerow::ObjectId,
+    new: Option<&hedgerow::ObjectId>,
     output: &Output,
 ) -> Result<(), Error> {
-    let orphans = repository.orphaned_commits(old, Some(new))?;
+    let orphans = repository.orphaned_commits(old, new.map(|id| id.as_ref()))?;
     if orphans.count == 0 {
         return describe(repository, "Previous HEAD position was", old, output);
     }
@@ -177,13 +181,6 @@ fn left_detached(
         ));
     }
     Ok(())
-}
-
-fn short_tracking(name: &BStr) -> &BStr {
-    let rest = name
-        .strip_prefix(b"refs/remotes/")
-        .or_else(|| name.strip_prefix(b"refs/heads/"));
-    rest.map_or(name, |rest| rest.as_bstr())
 }
 
 /// A pathspec or a name that matches nothing.

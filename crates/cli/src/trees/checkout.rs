@@ -1,0 +1,136 @@
+//! `hedgerow checkout`: determines the form of the command and runs it.
+
+use super::branch_options::BranchOptions;
+use super::pathspec_file::PathspecFile;
+use super::run::{bytes, Run, Switching};
+use super::writing::Writing;
+use crate::environment;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::output::Output;
+use clap::Args;
+use hedgerow::checkout::{
+    Form, MergeSide, PathOptions, Request, RequestOptions, StartKind, Unmerged,
+};
+use std::ffi::OsString;
+
+/// Check out a branch, a commit, or paths of one, into the working tree
+#[derive(Debug, Args)]
+#[command(override_usage = "hedgerow checkout [OPTIONS] [REVISION]\n       \
+    hedgerow checkout [OPTIONS] -b|-B|--orphan <BRANCH> [REVISION]\n       \
+    hedgerow checkout [OPTIONS] [REVISION] [--] <PATHSPEC>...")]
+pub struct Checkout {
+    /// Create a branch at the revision and switch to it
+    #[arg(short = 'b', long, value_name = "BRANCH")]
+    pub new_branch: Option<OsString>,
+    /// As -b, but move the branch if it exists
+    #[arg(short = 'B', long, value_name = "BRANCH")]
+    pub reset_branch: Option<OsString>,
+    /// Give the new branch a log, whatever core.logAllRefUpdates says
+    #[arg(short = 'l', long)]
+    pub log: bool,
+    /// Overwrite local changes and untracked files; leave out paths in conflict
+    #[arg(short, long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub branch: BranchOptions,
+    /// Leave paths that the revision does not have (default)
+    #[arg(long)]
+    pub overlay: bool,
+    /// Remove matching paths that the revision does not have
+    #[arg(long)]
+    pub no_overlay: bool,
+    /// Write our side of paths in conflict
+    #[arg(short = '2', long, overrides_with = "theirs")]
+    pub ours: bool,
+    /// Write their side of paths in conflict
+    #[arg(short = '3', long)]
+    pub theirs: bool,
+    /// Also write paths outside the sparse checkout
+    #[arg(long)]
+    pub ignore_skip_worktree_bits: bool,
+    #[command(flatten)]
+    pub file: PathspecFile,
+    #[command(flatten)]
+    pub writing: Writing,
+    /// A branch or a revision, then paths; -- separates them where they are ambiguous
+    #[arg(value_name = "REVISION|PATHSPEC")]
+    pub words: Vec<OsString>,
+}
+
+pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let branch = command.branch.started([
+        ("-b", StartKind::Create, &command.new_branch),
+        ("-B", StartKind::Reset, &command.reset_branch),
+    ])?;
+    let run = Run::start(&command.writing, global, output)?;
+    let side = side(command.ours, command.theirs);
+    let options = RequestOptions {
+        branch,
+        log: command.log,
+        force: command.force,
+        side,
+        overlay: match (command.overlay, command.no_overlay) {
+            (false, false) => None,
+            (overlay, _) => Some(overlay),
+        },
+        pathspecs: run.listed(&command.file)?,
+        only_branch: only_creates_a_branch(command),
+        ..command.branch.request(Form::Checkout)
+    };
+    let words = bytes(&command.words);
+    let request = command.branch.parsed(&run, &words, &options)?;
+    let code = match request {
+        Request::Switch(target) => run.switch(
+            &target,
+            Switching {
+                discard_changes: command.force,
+                overwrite_untracked: command.force,
+                keep_ignored: command.branch.no_overwrite_ignore,
+                detach: command.branch.detach,
+            },
+        ),
+        Request::Paths(paths) => run.paths(
+            PathOptions {
+                pathspecs: paths.pathspecs,
+                tree: paths.tree,
+                overlay: !command.no_overlay,
+                unmerged: unmerged(side, command.force),
+                beyond_sparse: command.ignore_skip_worktree_bits,
+                ..PathOptions::default()
+            },
+            paths.without_separator,
+        ),
+    }?;
+    run.statistics()?;
+    Ok(code)
+}
+
+/// The side of a merge that the options name.
+pub fn side(ours: bool, theirs: bool) -> Option<MergeSide> {
+    match (ours, theirs) {
+        (true, _) => Some(MergeSide::Ours),
+        (_, true) => Some(MergeSide::Theirs),
+        _ => None,
+    }
+}
+
+/// What happens to unmerged paths.
+pub fn unmerged(side: Option<MergeSide>, leave_out: bool) -> Unmerged {
+    match side {
+        Some(side) => Unmerged::Take(side),
+        None if leave_out => Unmerged::LeaveOut,
+        None => Unmerged::Refuse,
+    }
+}
+
+/// Whether the command is `checkout -b BRANCH`, spelled exactly so: then git does not look at the
+/// working tree.
+fn only_creates_a_branch(command: &Checkout) -> bool {
+    let words = environment::words();
+    let is_spelled_so = match words.as_slice() {
+        [.., option, _] => option == "-b",
+        _ => false,
+    };
+    is_spelled_so && command.words.is_empty() && !command.force && !command.log
+}

@@ -1,0 +1,194 @@
+//! `hedgerow ls-files`: lists files as git does.
+
+mod format;
+mod lines;
+
+use crate::environment;
+use crate::execution;
+use crate::failure::{Failure, REFUSED};
+use crate::global::Global;
+use crate::output::Output;
+use crate::statistics;
+use crate::trees::messages;
+use crate::trees::object_names::Digits;
+use bstr::{BString, ByteSlice};
+use clap::Args;
+use hedgerow::display::PathStyle;
+use hedgerow::listing::{list, Options};
+use hedgerow::repository::Repository;
+use lines::Lines;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// List files of the index and of the working tree
+///
+/// Without a kind of files, those of the index are listed.
+#[derive(Debug, Args)]
+#[command(args_override_self = true)]
+pub struct LsFiles {
+    /// List the files of the index
+    #[arg(short, long)]
+    pub cached: bool,
+    /// List the files of the index that are gone
+    #[arg(short, long)]
+    pub deleted: bool,
+    /// List the files of the index that differ
+    #[arg(short, long)]
+    pub modified: bool,
+    /// List untracked files
+    #[arg(short, long)]
+    pub others: bool,
+    /// List only ignored files; needs -o or -c, and patterns
+    #[arg(short, long)]
+    pub ignored: bool,
+    /// Show the modes, objects and stages of the index
+    #[arg(short, long)]
+    pub stage: bool,
+    /// List untracked files in the way of files of the index
+    #[arg(short, long)]
+    pub killed: bool,
+    /// List files in conflict, with their stages
+    #[arg(short, long)]
+    pub unmerged: bool,
+    /// List the sides of resolved conflicts
+    #[arg(long)]
+    pub resolve_undo: bool,
+    /// List an untracked directory as one path
+    #[arg(long = "directory")]
+    pub directories: bool,
+    /// List no empty untracked directory
+    #[arg(long)]
+    pub no_empty_directory: bool,
+    /// Show a letter for the kind of each file
+    #[arg(short = 't', alias = "tags")]
+    pub tags: bool,
+    /// (-v) Show it in lower case if the file is assumed unchanged
+    #[arg(long)]
+    pub mark_assumed: bool,
+    /// Show it in lower case if a file system monitor vouches for the file
+    #[arg(short = 'f', alias = "mark-monitored")]
+    pub mark_monitored: bool,
+    /// End paths with NUL instead of a newline, and do not quote them
+    #[arg(short = 'z', alias = "null")]
+    pub null: bool,
+    /// Ignore files that match PATTERN
+    #[arg(short = 'x', long, value_name = "PATTERN", action = clap::ArgAction::Append)]
+    pub exclude: Vec<OsString>,
+    /// Read patterns of ignored files from FILE, named from the top of the working tree
+    #[arg(short = 'X', long, value_name = "FILE", action = clap::ArgAction::Append)]
+    pub exclude_from: Vec<PathBuf>,
+    /// Read patterns of ignored files from the file of this name in each directory
+    #[arg(long, value_name = "NAME")]
+    pub exclude_per_directory: Option<OsString>,
+    /// Use git's standard patterns of ignored files
+    #[arg(long)]
+    pub exclude_standard: bool,
+    /// Show paths from the top of the working tree
+    #[arg(long)]
+    pub full_name: bool,
+    /// Fail if a pathspec matches nothing
+    #[arg(long)]
+    pub error_unmatch: bool,
+    /// Show at least N digits of the names of objects
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    pub abbrev: Option<Option<OsString>>,
+    /// List each path once
+    #[arg(long)]
+    pub deduplicate: bool,
+    /// List directories of a sparse index in place of their files
+    #[arg(long)]
+    pub sparse: bool,
+    /// Show each file of the index in FORMAT: %(objectmode), %(objecttype), %(objectname),
+    /// %(objectsize), %(stage), %(path), %n, %xNN
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<OsString>,
+    /// List only these paths
+    #[arg(value_name = "PATHSPEC")]
+    pub paths: Vec<OsString>,
+}
+
+pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let execution = execution::interruptible(global)?;
+    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let warnings = repository.objects().warnings();
+    warnings.iter().for_each(|warning| output.warn(warning));
+    let shows_tags = command.tags;
+    let contradicts = command.stage
+        || command.others
+        || command.killed
+        || command.resolve_undo
+        || command.deduplicate
+        || shows_tags;
+    if command.format.is_some() && contradicts {
+        return Err(Failure::usage(
+            "--format cannot be used with -s, -o, -k, -t, --resolve-undo, --deduplicate, --eol",
+        ));
+    }
+    let digits = match &command.abbrev {
+        None => Digits::All,
+        Some(value) => Digits::parse(value.as_deref())?,
+    };
+    let options = options(command, execution);
+    let listed = list(&repository, &options)?;
+    listed.warnings.iter().for_each(|text| output.warn(text));
+    listed.failures.iter().for_each(|text| output.error(text));
+    let prefix = repository.prefix();
+    let lines = Lines {
+        repository: &repository,
+        style: PathStyle {
+            prefix: if command.full_name { b"" } else { prefix },
+            high: repository.settings().quote_path,
+        },
+        null: command.null,
+        tags: shows_tags || command.mark_assumed || command.mark_monitored,
+        mark_assumed: command.mark_assumed,
+        mark_monitored: command.mark_monitored,
+        stage: command.stage || command.unmerged,
+        digits,
+    };
+    let format = command
+        .format
+        .as_ref()
+        .map(|text| text.as_bytes().as_bstr());
+    output.data(&lines.text(&listed, format)?);
+    statistics::tell(global, &options.execution, output)?;
+    if listed.unmatched.is_empty() {
+        return Ok(0);
+    }
+    for spec in &listed.unmatched {
+        output.error(messages::unknown(spec.as_bstr()));
+    }
+    output.error_line("Did you forget to 'git add'?");
+    Ok(REFUSED)
+}
+
+fn options(command: &LsFiles, execution: hedgerow::Execution) -> Options {
+    let words = |words: &[OsString]| -> Vec<BString> {
+        let words = words.iter().map(|word| word.as_bytes().into());
+        words.collect()
+    };
+    let name = command.exclude_per_directory.as_ref();
+    Options {
+        cached: command.cached,
+        deleted: command.deleted,
+        modified: command.modified,
+        others: command.others,
+        killed: command.killed,
+        stage: command.stage,
+        unmerged: command.unmerged,
+        resolve_undo: command.resolve_undo,
+        ignored: command.ignored,
+        directory: command.directories,
+        no_empty_directory: command.no_empty_directory,
+        deduplicate: command.deduplicate && !command.tags && !command.stage && !command.unmerged,
+        sparse: command.sparse,
+        error_unmatch: command.error_unmatch,
+        excludes: words(&command.exclude),
+        exclude_from: command.exclude_from.clone(),
+        exclude_per_directory: name.map(|name| name.as_bytes().into()),
+        exclude_standard: command.exclude_standard,
+        pathspecs: words(&command.paths),
+        execution,
+    }
+}

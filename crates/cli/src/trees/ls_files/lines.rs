@@ -1,0 +1,117 @@
+//! The lines of a listing.
+
+use super::format::Format;
+use crate::failure::Failure;
+use crate::trees::object_names::Digits;
+use bstr::BStr;
+use hedgerow::display::PathStyle;
+use hedgerow::listing::{Entry, Line, Listed, Reason, Stage};
+use hedgerow::repository::{Error, Repository};
+use hedgerow::ObjectId;
+
+/// How lines are shown.
+pub struct Lines<'a> {
+    pub repository: &'a Repository,
+    pub style: PathStyle<'a>,
+    /// Paths end with NUL and are not quoted.
+    pub null: bool,
+    /// There is a letter for the kind of each file.
+    pub tags: bool,
+    /// It is in lower case if the file is assumed unchanged.
+    pub mark_assumed: bool,
+    /// It is in lower case if a file system monitor vouches for the file.
+    pub mark_monitored: bool,
+    /// Modes, objects and stages are shown.
+    pub stage: bool,
+    pub digits: Digits,
+}
+
+impl Lines<'_> {
+    pub fn text(&self, listed: &Listed, format: Option<&BStr>) -> Result<Vec<u8>, Failure> {
+        let mut text = Vec::new();
+        let mut parsed = None;
+        for line in listed.lines() {
+            match (format, line.entry) {
+                // Git finds fault with a format only if there is something to show.
+                (Some(format), Some(entry)) => {
+                    if parsed.is_none() {
+                        parsed = Some(Format::parse(format)?);
+                    }
+                    if let Some(format) = &mut parsed {
+                        format.show(self, line.path, entry, &mut text)?;
+                    }
+                    text.push(self.end());
+                }
+                _ => self.line(&line, &mut text)?,
+            }
+        }
+        for side in &listed.undone {
+            let tag = if self.tags { "U " } else { "" };
+            let id = self.id(&side.id)?;
+            let start = format!("{tag}{:06o} {id} {}\t", side.mode, side.stage);
+            text.extend_from_slice(start.as_bytes());
+            self.path(side.path.as_ref(), &mut text);
+            text.push(self.end());
+        }
+        Ok(text)
+    }
+
+    fn line(&self, line: &Line<'_>, text: &mut Vec<u8>) -> Result<(), Error> {
+        if self.tags {
+            text.push(self.tag(line));
+            text.push(b' ');
+        }
+        if let (true, Some(entry)) = (self.stage, line.entry) {
+            let (mode, id) = (entry.mode.to_u32(), self.id(&entry.id)?);
+            let start = format!("{mode:06o} {id} {}\t", entry.flags.stage.number());
+            text.extend_from_slice(start.as_bytes());
+        }
+        self.path(line.path, text);
+        text.push(self.end());
+        Ok(())
+    }
+
+    /// The name of an object, abbreviated as asked.
+    pub fn id(&self, id: &ObjectId) -> Result<String, Error> {
+        self.digits.show(self.repository, id)
+    }
+
+    /// Appends a path as it is shown.
+    pub fn path(&self, path: &BStr, text: &mut Vec<u8>) {
+        let shown = if self.null {
+            self.style.relative(path)
+        } else {
+            self.style.path(path)
+        };
+        text.extend_from_slice(&shown);
+    }
+
+    fn end(&self) -> u8 {
+        if self.null {
+            0
+        } else {
+            b'\n'
+        }
+    }
+
+    fn tag(&self, line: &Line<'_>) -> u8 {
+        let tag = match (line.reason, line.entry) {
+            (Reason::Other, _) => b'?',
+            (Reason::Killed, _) => b'K',
+            (Reason::Deleted, _) => b'R',
+            (Reason::Modified, _) => b'C',
+            (Reason::Cached, Some(entry)) if entry.flags.stage != Stage::Merged => b'M',
+            (Reason::Cached, Some(entry)) if entry.flags.skip_worktree => b'S',
+            (Reason::Cached, _) => b'H',
+        };
+        let is_marked = |entry: &Entry| {
+            self.mark_assumed && entry.flags.assume_valid
+                || self.mark_monitored && entry.flags.fsmonitor_valid
+        };
+        if line.entry.is_some_and(is_marked) {
+            tag.to_ascii_lowercase()
+        } else {
+            tag
+        }
+    }
+}

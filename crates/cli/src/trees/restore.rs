@@ -1,0 +1,125 @@
+//! `hedgerow restore`.
+
+use super::checkout::{side, unmerged};
+use super::pathspec_file::PathspecFile;
+use super::run::{bytes, Run};
+use super::writing::Writing;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::output::Output;
+use bstr::BStr;
+use clap::Args;
+use hedgerow::checkout::{check_pathspecs, PathOptions, Request};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+/// Restore paths of the working tree, or of the index
+#[derive(Debug, Args)]
+#[command(override_usage = "hedgerow restore [OPTIONS] [--source=<TREE>] <PATHSPEC>...")]
+pub struct Restore {
+    /// Take the paths from TREE [default: the index; with --staged, HEAD]
+    #[arg(short, long, value_name = "TREE")]
+    pub source: Option<OsString>,
+    /// Restore the index
+    #[arg(short = 'S', long)]
+    pub staged: bool,
+    /// Do not restore the index
+    #[arg(long, hide = true)]
+    pub no_staged: bool,
+    /// Restore the working tree (default without --staged)
+    #[arg(short = 'W', long)]
+    pub worktree: bool,
+    /// Do not restore the working tree
+    #[arg(long, hide = true)]
+    pub no_worktree: bool,
+    /// Leave out paths in conflict
+    #[arg(long)]
+    pub ignore_unmerged: bool,
+    /// Leave paths that TREE does not have
+    #[arg(long)]
+    pub overlay: bool,
+    /// Remove matching paths that TREE does not have (default)
+    #[arg(long)]
+    pub no_overlay: bool,
+    /// Write our side of paths in conflict
+    #[arg(short = '2', long, overrides_with = "theirs")]
+    pub ours: bool,
+    /// Write their side of paths in conflict
+    #[arg(short = '3', long)]
+    pub theirs: bool,
+    /// Also restore paths outside the sparse checkout
+    #[arg(long)]
+    pub ignore_skip_worktree_bits: bool,
+    #[command(flatten)]
+    pub file: PathspecFile,
+    #[command(flatten)]
+    pub writing: Writing,
+    /// The paths to restore
+    #[arg(value_name = "PATHSPEC")]
+    pub words: Vec<OsString>,
+}
+
+pub fn run(command: &Restore, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let run = Run::start(&command.writing, global, output)?;
+    let says = |yes: bool, no: bool| yes || no;
+    let (in_index, in_work_tree) = match (
+        says(command.staged, command.no_staged),
+        says(command.worktree, command.no_worktree),
+    ) {
+        (false, false) => (false, true),
+        _ => (command.staged, command.worktree),
+    };
+    let source = command.source.as_ref().map(|it| BStr::new(it.as_bytes()));
+    let source = source.or(in_index.then_some("HEAD".into()));
+    let mut warn = |it| output.warn(it);
+    let tree = source.map(|word| Request::source_tree(&run.repository, word, &mut warn));
+    let tree = tree.transpose()?;
+    let mut pathspecs = bytes(&command.words);
+    check_pathspecs(&run.repository, &pathspecs)?;
+    if let Some(listed) = run.listed(&command.file)? {
+        if !pathspecs.is_empty() {
+            return Err(Failure::fatal(
+                "'--pathspec-from-file' and pathspec arguments cannot be used together",
+            ));
+        }
+        check_pathspecs(&run.repository, &listed)?;
+        pathspecs = listed;
+    }
+    if pathspecs.is_empty() {
+        return Err(Failure::fatal("you must specify path(s) to restore"));
+    }
+    let side = side(command.ours, command.theirs);
+    refuse_contradictions(command, (in_index, in_work_tree), tree.is_some())?;
+    let options = PathOptions {
+        pathspecs,
+        tree,
+        in_work_tree,
+        in_index,
+        overlay: command.overlay,
+        unmerged: unmerged(side, command.ignore_unmerged),
+        beyond_sparse: command.ignore_skip_worktree_bits,
+        ..PathOptions::default()
+    };
+    let code = run.paths(options, false)?;
+    run.statistics()?;
+    Ok(code)
+}
+
+/// Refuses options that cannot be used together.
+fn refuse_contradictions(
+    command: &Restore,
+    (in_index, in_work_tree): (bool, bool),
+    has_tree: bool,
+) -> Result<(), Failure> {
+    let takes_side = command.ours || command.theirs;
+    let reason = if !in_work_tree && !in_index {
+        "neither '--staged' or '--worktree' is specified"
+    } else if takes_side && in_index {
+        "'--ours' or '--theirs' cannot be used with --staged"
+    } else if takes_side && has_tree {
+        "'--merge', '--ours', or '--theirs' cannot be used when checking out of a tree"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::fatal(reason))
+}

@@ -1,0 +1,283 @@
+//! What `checkout`, `switch` and `restore` share: how they are run, and how they report.
+
+use super::messages;
+use super::pathspec_file::PathspecFile;
+use super::writing::{rejected, tell, warn, workers, Writing};
+use crate::environment;
+use crate::execution;
+use crate::failure::{Failure, FATAL, PARTIAL, REFUSED};
+use crate::global::Global;
+use crate::output::Output;
+use crate::progress::Meter;
+use crate::report::Report;
+use crate::statistics;
+use bstr::{BString, ByteSlice};
+use hedgerow::checkout::{
+    checkout_paths, switch, Done, MergeSide, Outcome, PathOptions, PathOutcome, SwitchOptions,
+    Target, Unmerged,
+};
+use hedgerow::display::quoted;
+use hedgerow::repository::Repository;
+use hedgerow::{Execution, Stage};
+use hedgerow_fs::Exit;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Instant;
+
+/// State shared by the steps of one command.
+pub struct Run<'a> {
+    pub global: &'a Global,
+    pub output: &'a Output,
+    pub repository: Repository,
+    execution: Execution,
+    /// With fewer files to write than this, one worker writes them.
+    threshold: Option<u64>,
+    started: Instant,
+}
+
+/// How a switch is carried out and reported.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Switching {
+    /// Overwrite local changes.
+    pub discard_changes: bool,
+    /// Overwrite untracked files, too.
+    pub overwrite_untracked: bool,
+    /// Keep ignored files.
+    pub keep_ignored: bool,
+    /// Detaching HEAD was asked for.
+    pub detach: bool,
+}
+
+impl<'a> Run<'a> {
+    /// Finds the repository.
+    pub fn start(
+        writing: &Writing,
+        global: &'a Global,
+        output: &'a Output,
+    ) -> Result<Self, Failure> {
+        let started = Instant::now();
+        let execution = execution::interruptible(global)?;
+        let repository = Repository::discover(&environment::of_git(global)?)?;
+        repository.require_work_tree()?;
+        let warnings = repository.objects().warnings();
+        warnings.iter().for_each(|warning| output.warn(warning));
+        let (execution, threshold) = workers(&repository, writing, global, execution);
+        Ok(Run {
+            global,
+            output,
+            repository,
+            execution,
+            threshold,
+            started,
+        })
+    }
+
+    /// How to run.
+    pub fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
+    /// With fewer files to write than this, one worker writes them.
+    pub fn threshold(&self) -> Option<u64> {
+        self.threshold
+    }
+
+    /// The result of `work`, which shows its progress.
+    pub fn metered<T>(&self, work: impl FnOnce() -> T) -> T {
+        let meter = self.meter();
+        let result = work();
+        // Ends the progress line before anything else is printed.
+        drop(meter);
+        result
+    }
+
+    /// Reports warnings and failures; returns the exit code for them.
+    pub fn told(&self, done: &Done) -> u8 {
+        self.warn(done);
+        tell(done, self.global, self.started.elapsed(), self.output)
+    }
+
+    /// Progress, from now on.
+    fn meter(&self) -> Meter {
+        let progress = &self.execution.progress;
+        Meter::start(self.global, "Updating files", progress, Stage::Files)
+    }
+
+    /// The pathspecs that `file` lists, if it is given.
+    pub fn listed(&self, file: &PathspecFile) -> Result<Option<Vec<BString>>, Failure> {
+        file.listed(self.repository.prefix(), self.global)
+    }
+
+    /// Switches to `target`, and prints the outcome as git does, in git's order.
+    pub fn switch(&self, target: &Target, how: Switching) -> Result<u8, Failure> {
+        let options = SwitchOptions {
+            discard_changes: how.discard_changes,
+            overwrite_untracked: how.overwrite_untracked,
+            keep_ignored: how.keep_ignored,
+            list_changes: !how.discard_changes && !self.global.quiet,
+            threshold: self.threshold,
+            execution: self.execution.clone(),
+        };
+        let meter = self.meter();
+        let mut switched = switch(&self.repository, target, &options)?;
+        // Ends the progress line before anything else is printed.
+        drop(meter);
+        if self.global.json {
+            let commit = target.commit.map(|id| id.to_string());
+            let report = Report::switch(&switched.outcome, commit, self.started.elapsed());
+            self.output.data(report.to_json().as_bytes());
+        }
+        let head_failure = switched.head_failure.take();
+        match &switched.outcome {
+            Outcome::Rejected(rejects) if how.discard_changes => {
+                rejected(rejects, self.output);
+                Ok(FATAL)
+            }
+            Outcome::Rejected(rejects) => {
+                messages::rejected(rejects, self.output);
+                Ok(REFUSED)
+            }
+            Outcome::Unmerged(paths) => {
+                let lines: String = paths
+                    .iter()
+                    .map(|path| format!("{path}: needs merge\n"))
+                    .collect();
+                if !self.global.json {
+                    self.output.data(lines.as_bytes());
+                }
+                Err(Failure::refused(
+                    "you need to resolve your current index first",
+                ))
+            }
+            Outcome::Done(done) => {
+                self.warn(done);
+                if let Some(error) = head_failure {
+                    tell(done, self.global, self.started.elapsed(), self.output);
+                    return Err(error.into());
+                }
+                let high = self.repository.settings().quote_path;
+                for change in &done.local_changes {
+                    let path = quoted(&change.path, high);
+                    let line = [&[change.status as u8, b'\t'], &path[..], b"\n"].concat();
+                    self.data(&line);
+                }
+                let ended = &switched.ended;
+                let tracking = messages::switched(
+                    &self.repository,
+                    target,
+                    &switched,
+                    how.detach,
+                    self.output,
+                )?;
+                for name in ended.operations.iter().filter(|_| !self.global.quiet) {
+                    let warning = format_args!("cancelling a {name} in progress");
+                    self.output.warn(warning);
+                }
+                if ended.stashed {
+                    self.output.error_line(messages::STASHED);
+                }
+                self.data(&tracking);
+                let failures = &ended.failures;
+                failures.iter().for_each(|error| self.output.error(error));
+                let code = tell(done, self.global, self.started.elapsed(), self.output);
+                let hook = if switched.hook_failure.is_some() {
+                    REFUSED
+                } else {
+                    0
+                };
+                let unended = if failures.is_empty() { 0 } else { PARTIAL };
+                Ok(code.max(hook).max(unended))
+            }
+        }
+    }
+
+    /// Restores paths, and prints the outcome as git does. `counts`: also how many there were.
+    pub fn paths(&self, options: PathOptions, counts: bool) -> Result<u8, Failure> {
+        let options = PathOptions {
+            threshold: self.threshold,
+            execution: self.execution.clone(),
+            ..options
+        };
+        let meter = self.meter();
+        let outcome = checkout_paths(&self.repository, &options)?;
+        drop(meter);
+        match &outcome {
+            PathOutcome::Unmatched(specs) => {
+                specs
+                    .iter()
+                    .for_each(|spec| self.output.error(messages::unknown(spec.as_bstr())));
+                Ok(REFUSED)
+            }
+            PathOutcome::Unmerged(paths) => {
+                if self.global.json {
+                    let report = Report::unmerged(paths, self.started.elapsed());
+                    self.output.data(report.to_json().as_bytes());
+                }
+                let unmerged = |path| self.output.error(format_args!("path '{path}' is unmerged"));
+                paths.iter().for_each(unmerged);
+                Ok(REFUSED)
+            }
+            PathOutcome::WithoutSide(paths) => {
+                let version = match options.unmerged {
+                    Unmerged::Take(MergeSide::Theirs) => "their",
+                    _ => "our",
+                };
+                for path in paths {
+                    let message = format_args!("path '{path}' does not have {version} version");
+                    self.output.error(message);
+                }
+                Ok(REFUSED)
+            }
+            PathOutcome::Done(done) => {
+                self.warn(done);
+                if self.global.json {
+                    let report = Report::done(done, None, self.started.elapsed());
+                    self.output.data(report.to_json().as_bytes());
+                }
+                if counts {
+                    let from = match options.tree {
+                        Some(id) => self.repository.short_id(&id)?,
+                        None => "the index".into(),
+                    };
+                    let noun = if done.written == 1 { "path" } else { "paths" };
+                    self.output
+                        .say(format_args!("Updated {} {noun} from {from}", done.written));
+                }
+                let code = tell(done, self.global, self.started.elapsed(), self.output);
+                Ok(match done.hook_failure {
+                    Some(Exit::Status(status)) if code == 0 => {
+                        u8::try_from(status).unwrap_or(REFUSED)
+                    }
+                    Some(_) => code.max(REFUSED),
+                    None => code,
+                })
+            }
+        }
+    }
+
+    /// What the engine did, if that is asked for.
+    pub fn statistics(&self) -> Result<(), Failure> {
+        statistics::tell(self.global, &self.execution, self.output)
+    }
+
+    /// Git prints this to standard output; with `--json`, standard output carries only the
+    /// document.
+    fn data(&self, text: impl AsRef<[u8]>) {
+        if !self.global.json && !self.global.quiet {
+            self.output.data(text.as_ref());
+        }
+    }
+
+    /// Prints warnings from the run, before its result.
+    fn warn(&self, done: &Done) {
+        warn(done, self.output);
+        for path in done.left_out.iter().filter(|_| !self.global.quiet) {
+            self.output.warn(format_args!("path '{path}' is unmerged"));
+        }
+    }
+}
+
+/// Words of the command line as bytes.
+pub fn bytes(words: &[OsString]) -> Vec<BString> {
+    words.iter().map(|word| word.as_bytes().into()).collect()
+}

@@ -1,0 +1,618 @@
+//! `hedgerow stash`: git-stash(1).
+
+pub use super::stash_options::spelled_out;
+
+use super::pathspec_file::PathspecFile;
+use super::run::Run;
+use super::writing::Writing;
+use crate::arguments::{Arguments, Command};
+use crate::failure::{Failure, REFUSED};
+use crate::global::Global;
+use crate::output::Output;
+use crate::trees::{self, checkout_options, messages};
+use crate::{git_options, status};
+use bstr::{BStr, BString, ByteSlice};
+use clap::{Args, Parser, Subcommand};
+use hedgerow::repository::Error;
+use hedgerow::stash::{
+    apply, clear_stash, create_entry, drop_entry, push, store_entry, Applied, ApplyLabels,
+    ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, Reason, Rejects, StashEntry,
+    UntrackedWish, STASH,
+};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+/// Put local changes aside, and bring them back
+///
+/// Without a verb, changes are put aside as by push.
+#[derive(Debug, Args)]
+pub struct Stash {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Put local changes aside, and set index and working tree to HEAD
+    Push(Push),
+    /// The same; all words are the message
+    #[command(hide = true)]
+    Save(Push),
+    /// Bring back an entry and drop it
+    Pop(Apply),
+    /// Bring back an entry
+    Apply(Apply),
+    /// Delete an entry
+    Drop(Entry),
+    /// Delete all entries
+    Clear(Words),
+    /// List the entries
+    List,
+    /// Create a branch where an entry was made, and bring the entry back there
+    Branch(Words),
+    /// Make the commits of an entry, and change nothing else
+    Create(Words),
+    /// Make a commit the newest entry
+    Store(Store),
+}
+
+#[derive(Debug, Args)]
+struct Push {
+    /// Leave what is in the index, there and in the working tree
+    #[arg(short, long)]
+    keep_index: bool,
+    /// Do not
+    #[arg(long)]
+    no_keep_index: bool,
+    /// Put aside only what is in the index
+    #[arg(short = 'S', long)]
+    staged: bool,
+    /// Put aside untracked files, too
+    #[arg(short = 'u', long)]
+    include_untracked: bool,
+    /// Put aside untracked and ignored files, too
+    #[arg(short, long)]
+    all: bool,
+    /// The message of the entry
+    #[arg(short, long, allow_hyphen_values = true, overrides_with = "message")]
+    message: Option<OsString>,
+    #[command(flatten)]
+    file: PathspecFile,
+    #[command(flatten)]
+    writing: Writing,
+    /// Only paths that match
+    #[arg(value_name = "PATHSPEC")]
+    words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+struct Apply {
+    /// Bring back what was in the index, too
+    #[arg(long)]
+    index: bool,
+    /// Do not
+    #[arg(long)]
+    no_index: bool,
+    /// The name of what is there now, in conflicts
+    #[arg(long, allow_hyphen_values = true)]
+    label_ours: Option<OsString>,
+    /// The name of what is brought back, in conflicts
+    #[arg(long, allow_hyphen_values = true)]
+    label_theirs: Option<OsString>,
+    /// The name of what both come from, in conflicts
+    #[arg(long, allow_hyphen_values = true)]
+    label_base: Option<OsString>,
+    #[command(flatten)]
+    writing: Writing,
+    /// A number, or a revision; the newest entry if none is given
+    #[arg(value_name = "STASH")]
+    words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+struct Entry {
+    /// A number, or a revision; the newest entry if none is given
+    #[arg(value_name = "STASH")]
+    words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+struct Words {
+    #[arg(value_name = "WORD", allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+struct Store {
+    /// The message of the entry
+    #[arg(short, long, allow_hyphen_values = true, overrides_with = "message")]
+    message: Option<OsString>,
+    #[arg(value_name = "COMMIT")]
+    words: Vec<OsString>,
+}
+
+pub fn run(command: &Stash, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let plain = Writing::default();
+    let writing = match &command.verb {
+        Verb::Push(push) | Verb::Save(push) => &push.writing,
+        Verb::Pop(apply) | Verb::Apply(apply) => &apply.writing,
+        _ => &plain,
+    };
+    let run = Run::start(writing, global, output)?;
+    let code = match &command.verb {
+        Verb::Push(command) => pushed(&run, command, false),
+        Verb::Save(command) => pushed(&run, command, true),
+        Verb::Pop(command) => brought_back(&run, command, true),
+        Verb::Apply(command) => brought_back(&run, command, false),
+        Verb::Drop(command) => dropped(&run, &command.words),
+        Verb::Clear(command) => cleared(&run, &command.words),
+        Verb::List => listed(&run),
+        Verb::Branch(command) => branched(&run, &command.words),
+        Verb::Create(command) => created(&run, &command.words),
+        Verb::Store(command) => stored(&run, command),
+    }?;
+    run.statistics()?;
+    Ok(code)
+}
+
+fn bytes(word: &OsString) -> BString {
+    word.as_bytes().into()
+}
+
+fn pushed(run: &Run<'_>, command: &Push, is_save: bool) -> Result<u8, Failure> {
+    let (output, quiet) = (run.output, run.global.quiet);
+    let untracked = match (command.all, command.include_untracked) {
+        (true, _) => UntrackedWish::All,
+        (false, true) => UntrackedWish::Untracked,
+        (false, false) => UntrackedWish::None,
+    };
+    if command.staged && untracked != UntrackedWish::None {
+        output.error_line("Can't use --staged and --include-untracked or --all at the same time");
+        return Ok(REFUSED);
+    }
+    let words: Vec<BString> = command.words.iter().map(bytes).collect();
+    let mut message = command.message.as_ref().map(bytes);
+    let mut pathspecs = Vec::new();
+    if is_save {
+        if !words.is_empty() {
+            message = Some(bstr::join(" ", &words).into());
+        }
+    } else {
+        pathspecs = words.into_iter().skip_while(|word| word == "--").collect();
+        if let Some(listed) = run.listed(&command.file)? {
+            if command.staged {
+                return Err(Failure::fatal(
+                    "options '--pathspec-from-file' and '--staged' cannot be used together",
+                ));
+            }
+            if !pathspecs.is_empty() {
+                return Err(Failure::fatal(
+                    "'--pathspec-from-file' and pathspec arguments cannot be used together",
+                ));
+            }
+            pathspecs = listed;
+        }
+    }
+    let options = PushOptions {
+        pathspecs,
+        message,
+        keep_index: command.keep_index,
+        staged: command.staged,
+        untracked,
+        threshold: run.threshold(),
+        execution: run.execution().clone(),
+    };
+    let Some(outcome) = unless_locked(run.metered(|| push(&run.repository, &options)), output)?
+    else {
+        return Ok(REFUSED);
+    };
+    if let PushOutcome::Pushed(pushed) = &outcome {
+        warn(&pushed.warnings, output);
+        if !quiet {
+            let line = [
+                b"Saved working directory and index state ",
+                &pushed.message[..],
+            ];
+            output.data(&[&line.concat()[..], b"\n"].concat());
+        }
+        for spec in &pushed.not_kept {
+            output.error(messages::unknown(prefixed(run, spec).as_bstr()));
+        }
+        let code = run.told(&pushed.done).min(REFUSED);
+        let is_kept = pushed.not_kept.is_empty();
+        return Ok(if is_kept { code } else { REFUSED });
+    }
+    Ok(not_pushed(run, &outcome, true))
+}
+
+/// The result; `None` if somebody else holds the lock on the index, which is told.
+fn unless_locked<T>(result: Result<T, Error>, output: &Output) -> Result<Option<T>, Failure> {
+    match result {
+        Err(Error::Fs(error)) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            output.error(format_args!(
+                "Unable to create '{}': File exists.\n\nAnother git process seems to be running in \
+                 this repository, or the lock file may be stale",
+                error.path.display()
+            ));
+            output.error("could not write index");
+            Ok(None)
+        }
+        other => Ok(Some(other?)),
+    }
+}
+
+fn warn(warnings: &[String], output: &Output) {
+    for warning in warnings {
+        if warning.starts_with("Ignoring path ") {
+            output.error_line(warning);
+        } else {
+            output.warn(warning);
+        }
+    }
+}
+
+/// Tells why nothing was put aside.
+fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
+    let (output, quiet) = (run.output, run.global.quiet);
+    match outcome {
+        PushOutcome::Pushed(_) => return 0,
+        PushOutcome::NoChanges => {
+            if !quiet && is_push {
+                output.data(b"No local changes to save\n");
+            }
+            return 0;
+        }
+        PushOutcome::NothingStaged => {
+            if !quiet {
+                output.error_line("No staged changes");
+            }
+        }
+        PushOutcome::NoCommit => {
+            if !quiet {
+                output.error_line("You do not have the initial commit yet");
+            }
+        }
+        PushOutcome::Unmatched(specs) => {
+            for spec in specs {
+                output.error(messages::unknown(prefixed(run, spec).as_bstr()));
+            }
+            output.error_line("Did you forget to 'git add'?");
+        }
+        PushOutcome::Unmerged(paths) => needs_merge(paths, output),
+        PushOutcome::Unsaved(error) => {
+            output.error(error);
+            if !quiet {
+                output.error_line("Cannot save the current worktree state");
+            }
+        }
+        PushOutcome::Unseparable(paths) => {
+            for path in paths {
+                output.error(format_args!("{path}: patch does not apply"));
+            }
+            if !quiet {
+                output.error_line("Cannot remove worktree changes");
+            }
+        }
+    }
+    REFUSED
+}
+
+/// A pathspec as git passes it on to a command at the top of the working tree.
+fn prefixed(run: &Run<'_>, spec: &BString) -> BString {
+    let length = run.repository.prefix().len();
+    match spec
+        .strip_prefix(b":(")
+        .and_then(|rest| rest.split_once_str(")"))
+    {
+        Some((magic, rest)) => {
+            let start = [b":(", magic].concat();
+            [&start, format!(",prefix:{length})").as_bytes(), rest]
+                .concat()
+                .into()
+        }
+        None if spec.starts_with(b":") => spec.clone(),
+        None => [format!(":(prefix:{length})").as_bytes(), spec]
+            .concat()
+            .into(),
+    }
+}
+
+fn needs_merge(paths: &[BString], output: &Output) {
+    for path in paths {
+        output.data(&[&path[..], b": needs merge\n"].concat());
+    }
+    output.error("could not write index");
+}
+
+/// The entry that `words` name; `None` if that was told.
+fn entry(run: &Run<'_>, words: &[OsString]) -> Result<Option<StashEntry>, Failure> {
+    if let [_, _, ..] = words {
+        let list: String = words
+            .iter()
+            .map(|word| format!(" '{}'", word.to_string_lossy()))
+            .collect();
+        run.output
+            .error_line(format_args!("Too many revisions specified:{list}"));
+        return Ok(None);
+    }
+    let word = words.first().map(bytes);
+    let word: Option<&BStr> = word.as_ref().map(|word| word.as_bstr());
+    match StashEntry::find(&run.repository, word) {
+        Ok(Some(entry)) => Ok(Some(entry)),
+        Ok(None) => {
+            run.output.error_line("No stash entries found.");
+            Ok(None)
+        }
+        Err(error @ Error::Usage { .. }) => {
+            run.output.error(error);
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The same, if it is one of the stash.
+fn stashed(run: &Run<'_>, words: &[OsString]) -> Result<Option<StashEntry>, Failure> {
+    let found = entry(run, words)?;
+    if let Some(entry) = found.as_ref().filter(|entry| !entry.is_in_stash) {
+        run.output.error(format_args!(
+            "'{}' is not a stash reference",
+            entry.revision
+        ));
+        return Ok(None);
+    }
+    Ok(found)
+}
+
+fn brought_back(run: &Run<'_>, command: &Apply, is_pop: bool) -> Result<u8, Failure> {
+    let found = if is_pop {
+        stashed(run, &command.words)?
+    } else {
+        entry(run, &command.words)?
+    };
+    let Some(entry) = found else {
+        return Ok(REFUSED);
+    };
+    let configured = run.repository.config().bool("stash.index")? == Some(true);
+    let label = |label: &Option<OsString>| label.as_ref().map(bytes);
+    let options = ApplyOptions {
+        index: !command.no_index && (command.index || configured),
+        labels: ApplyLabels {
+            ours: label(&command.label_ours),
+            theirs: label(&command.label_theirs),
+            base: label(&command.label_base),
+        },
+        threshold: run.threshold(),
+        execution: run.execution().clone(),
+    };
+    let code = applied(run, &entry, &options)?;
+    if !is_pop {
+        return Ok(code);
+    }
+    if code != 0 {
+        run.output
+            .data(b"The stash entry is kept in case you need it again.\n");
+        return Ok(code);
+    }
+    drop_found(run, &entry)
+}
+
+/// Brings an entry back and tells how that went; 0 if all came back.
+fn applied(run: &Run<'_>, entry: &StashEntry, options: &ApplyOptions) -> Result<u8, Failure> {
+    let (output, quiet) = (run.output, run.global.quiet);
+    let applied = run.metered(|| apply(&run.repository, entry, options));
+    let Some(applied) = unless_locked(applied, output)? else {
+        return Ok(REFUSED);
+    };
+    let Applied {
+        outcome,
+        messages,
+        done,
+        in_the_way,
+        not_unstaged,
+    } = &applied;
+    if !quiet
+        || messages
+            .iter()
+            .any(|message| message == "Already up to date.")
+    {
+        for message in messages {
+            output.data(&[&message[..], b"\n"].concat());
+        }
+    }
+    match outcome {
+        ApplyOutcome::Unmerged(paths) => {
+            needs_merge(paths, output);
+            return Ok(REFUSED);
+        }
+        ApplyOutcome::IndexMisfits(reasons) => {
+            reasons.iter().for_each(|reason| output.error(reason));
+            output.error("conflicts in index. Try without --index.");
+            return Ok(REFUSED);
+        }
+        ApplyOutcome::Rejected(rejects) => rejected(rejects, output),
+        ApplyOutcome::Staged(paths) => output.error(format_args!(
+            "Your local changes to the following files would be overwritten by merge:\n  {}",
+            BString::from(bstr::join(" ", paths))
+        )),
+        ApplyOutcome::Clean | ApplyOutcome::Conflicts => {}
+    }
+    if !matches!(outcome, ApplyOutcome::Clean) && options.index {
+        output.error_line("Index was not unstashed.");
+    }
+    run.told(done);
+    for path in not_unstaged {
+        output.error(format_args!(
+            "'{path}' appears as both a file and as a directory"
+        ));
+    }
+    for path in in_the_way {
+        output.error_line(format_args!("{path} already exists, no checkout"));
+    }
+    if !in_the_way.is_empty() {
+        output.error("could not restore untracked files from stash");
+    }
+    if !quiet {
+        show_status(run)?;
+    }
+    Ok(if applied.is_complete() { 0 } else { REFUSED })
+}
+
+/// The paths that prevent a merge.
+fn rejected(rejects: &Rejects, output: &Output) {
+    for (reason, paths) in rejects.by_reason() {
+        let (before, after) = match reason {
+            Reason::WouldOverwrite | Reason::NotUpToDate => (
+                "Your local changes to the following files would be overwritten by merge:",
+                "Please commit your changes or stash them before you merge.",
+            ),
+            Reason::UntrackedOverwritten => (
+                "The following untracked working tree files would be overwritten by merge:",
+                "Please move or remove them before you merge.",
+            ),
+            Reason::UntrackedRemoved => (
+                "The following untracked working tree files would be removed by merge:",
+                "Please move or remove them before you merge.",
+            ),
+            Reason::DirectoryNotClean | Reason::CurrentDirectory => reason.words(),
+        };
+        let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
+        output.error(format_args!("{before}\n{list}{after}"));
+    }
+    output.error_line("Aborting");
+}
+
+/// What `status` shows.
+fn show_status(run: &Run<'_>) -> Result<(), Failure> {
+    let arguments = Arguments::try_parse_from(["hedgerow", "status"]);
+    let Ok(Some(Command::Status(command))) = arguments.map(|it| it.command) else {
+        return Err(Failure::fatal("status takes no options here"));
+    };
+    status::run(&command, run.global, run.output).map(drop)
+}
+
+fn dropped(run: &Run<'_>, words: &[OsString]) -> Result<u8, Failure> {
+    match stashed(run, words)? {
+        Some(entry) => drop_found(run, &entry),
+        None => Ok(REFUSED),
+    }
+}
+
+fn drop_found(run: &Run<'_>, entry: &StashEntry) -> Result<u8, Failure> {
+    match drop_entry(&run.repository, entry) {
+        Ok(()) => {}
+        Err(error @ Error::Usage { .. }) => {
+            run.output.error(error);
+            return Ok(REFUSED);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    if !run.global.quiet {
+        let id = format!(" ({})\n", entry.commit);
+        let line = [b"Dropped ", &entry.revision[..], id.as_bytes()];
+        run.output.data(&line.concat());
+    }
+    Ok(0)
+}
+
+fn cleared(run: &Run<'_>, words: &[OsString]) -> Result<u8, Failure> {
+    if !words.is_empty() {
+        let reason = "git stash clear with arguments is unimplemented";
+        return Err(Failure::refused(reason));
+    }
+    clear_stash(&run.repository)?;
+    Ok(0)
+}
+
+fn listed(run: &Run<'_>) -> Result<u8, Failure> {
+    if run.repository.reference(STASH.into())?.is_none() {
+        return Ok(0);
+    }
+    for (number, entry) in run.repository.reflog(STASH.into())?.iter().enumerate() {
+        let start = format!("stash@{{{number}}}: ");
+        let line = [start.as_bytes(), &entry.message, b"\n"];
+        run.output.data(&line.concat());
+    }
+    Ok(0)
+}
+
+fn branched(run: &Run<'_>, words: &[OsString]) -> Result<u8, Failure> {
+    let Some((branch, words)) = words.split_first() else {
+        run.output.error_line("No branch name specified");
+        return Ok(REFUSED);
+    };
+    let Some(entry) = entry(run, words)? else {
+        return Ok(REFUSED);
+    };
+    let base = entry.base.to_string();
+    let checkout: Vec<OsString> =
+        ["checkout".into(), "-b".into(), branch.clone(), base.into()].into();
+    let spelled = git_options::spelled_out(&checkout_options::CHECKOUT, checkout)?;
+    let arguments = Arguments::try_parse_from(std::iter::once("hedgerow".into()).chain(spelled));
+    let Ok(Some(Command::Checkout(command))) = arguments.map(|it| it.command) else {
+        return Err(Failure::fatal("checkout takes other words here"));
+    };
+    let code = match trees::checkout::run(&command, run.global, run.output) {
+        Ok(code) => code,
+        Err(failure) => {
+            return Err(Failure {
+                exit_code: REFUSED,
+                ..failure
+            })
+        }
+    };
+    if code != 0 {
+        return Ok(REFUSED);
+    }
+    let options = ApplyOptions {
+        index: true,
+        threshold: run.threshold(),
+        execution: run.execution().clone(),
+        ..ApplyOptions::default()
+    };
+    // HEAD has moved.
+    let moved = Run::start(&Writing::default(), run.global, run.output)?;
+    match applied(&moved, &entry, &options)? {
+        0 if entry.is_in_stash => drop_found(&moved, &entry),
+        code => Ok(code),
+    }
+}
+
+fn created(run: &Run<'_>, words: &[OsString]) -> Result<u8, Failure> {
+    let words: Vec<BString> = words.iter().map(bytes).collect();
+    let options = PushOptions {
+        message: Some(bstr::join(" ", &words).into()),
+        execution: run.execution().clone(),
+        ..PushOptions::default()
+    };
+    let created = create_entry(&run.repository, &options);
+    let Some(outcome) = unless_locked(created, run.output)? else {
+        return Ok(REFUSED);
+    };
+    if let PushOutcome::Pushed(created) = &outcome {
+        warn(&created.warnings, run.output);
+        run.output.data(format!("{}\n", created.commit).as_bytes());
+    }
+    Ok(not_pushed(run, &outcome, false))
+}
+
+fn stored(run: &Run<'_>, command: &Store) -> Result<u8, Failure> {
+    let (output, quiet) = (run.output, run.global.quiet);
+    let [word] = command.words.as_slice() else {
+        if !quiet {
+            output.error_line("\"git stash store\" requires one <commit> argument");
+        }
+        return Ok(REFUSED);
+    };
+    let word = bytes(word);
+    let Ok(commit) = run.repository.resolve(word.as_bstr()) else {
+        if !quiet {
+            output.error_line(format_args!("Cannot update {STASH} with {word}"));
+        }
+        return Ok(REFUSED);
+    };
+    let message = command.message.as_ref().map(bytes);
+    let message = message.unwrap_or_else(|| "Created via \"git stash store\".".into());
+    store_entry(&run.repository, &commit, message.as_bstr())?;
+    Ok(0)
+}

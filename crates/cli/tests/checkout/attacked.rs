@@ -1,0 +1,159 @@
+//! What attackers found: each was wrong once.
+
+use crate::support::{Pair, Repository, RunHedgerow};
+use hedgerow_testkit::git;
+use std::path::Path;
+
+/// A file at the top and one in a directory, committed.
+fn origin() -> Repository {
+    let repository = Repository::init(&[]);
+    repository.write("top", "1\n");
+    repository.write("dir/file", "2\n");
+    repository.commit("one");
+    repository.git(&["branch", "other"]);
+    repository
+}
+
+fn inside(repository: &Repository, inner: &str, words: &[&str]) {
+    git(&repository.root.join(inner), words, &[]);
+}
+
+/// A repository in the place of a file has a history, even if all its files are ignored.
+#[test]
+fn a_nested_repository_is_not_overwritten() {
+    let origin = origin();
+    origin.write("a", "3\n");
+    origin.commit("two");
+    for words in [
+        &["checkout", "main"][..],
+        &["switch", "main"],
+        &["checkout", "-b", "new", "main"],
+        &["reset", "--keep", "main"],
+        &["reset", "--merge", "main"],
+        &["read-tree", "-m", "-u", "HEAD", "main"],
+    ] {
+        let mut pair = Pair::of(&origin, "a nested repository");
+        pair.any_words = true;
+        pair.each("nest", |repository| {
+            repository.git(&["checkout", "-q", "other"]);
+            repository.git(&["init", "-q", "a"]);
+            repository.write("a/precious", "precious\n");
+            inside(repository, "a", &["add", "precious"]);
+            inside(repository, "a", &["commit", "-q", "-m", "precious"]);
+            // It has stat data, which differ.
+            repository.remove("a/.git/index");
+            repository.write("a/.gitignore", "*\n");
+        });
+        let outcome = pair.both(words[0], "", &words[1..], &[]);
+        assert_ne!(outcome.code, 0, "{words:?}");
+        assert!(pair.hedgerow.path("a/.git/HEAD").exists(), "{words:?}");
+    }
+}
+
+/// An unset variable of a script must not name the working tree that it runs in.
+#[test]
+fn an_empty_word_names_no_working_tree() {
+    let origin = origin();
+    let place = hedgerow_testkit::temporary();
+    let linked = place.path().join("linked");
+    origin.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "--detach",
+        linked.to_str().unwrap(),
+    ]);
+    std::fs::write(linked.join("mine"), "mine\n").unwrap();
+    let directory = linked.to_str().unwrap();
+    for words in [
+        &["remove", "-f", ""][..],
+        &["remove", ""],
+        &["lock", ""],
+        &["move", "", "x"],
+    ] {
+        let outcome = origin.hedgerow(&[&["-C", directory, "worktree"], words].concat());
+        assert_eq!(outcome.code, 128, "{words:?}: {outcome:?}");
+        assert!(
+            outcome.stderr.contains("'' is not a working tree"),
+            "{outcome:?}"
+        );
+    }
+    assert!(Path::new(directory).join("mine").exists());
+}
+
+/// A cone whose only rule is `/*` has everything.
+#[test]
+fn a_cone_may_have_everything() {
+    let mut pair = Pair::of(&origin(), "a full cone");
+    pair.each("rules", |repository| {
+        repository.git(&["sparse-checkout", "set", "--cone"]);
+        repository.write(".git/info/sparse-checkout", "/*\n");
+    });
+    pair.both("sparse-checkout", "", &["reapply"], &[]);
+    assert!(pair.hedgerow.path("dir/file").exists());
+    pair.hedgerow.write("dir/mine", "mine\n");
+    let outcome = pair.hedgerow.hedgerow(&["sparse-checkout", "clean", "-f"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(pair.hedgerow.path("dir/mine").exists());
+}
+
+#[test]
+fn contradicting_options_of_clean_remove_nothing() {
+    let mut pair = Pair::of(&origin(), "clean -x -X");
+    pair.each("ignored", |repository| {
+        repository.git(&["config", "clean.requireForce", "false"]);
+        repository.write("keep.o", "keep\n");
+        repository.write(".git/info/exclude", "*.o\n");
+    });
+    let outcome = pair.both("clean", "", &["-x", "-X"], &[]);
+    assert_eq!(outcome.code, 128);
+    assert!(pair.hedgerow.path("keep.o").exists());
+}
+
+/// A conflict at a path that the tree has as a directory stops the command like any other.
+#[test]
+fn a_conflict_above_a_directory_of_the_tree_is_a_conflict() {
+    let origin = origin();
+    origin.remove("dir/file");
+    origin.write("a/x", "5\n");
+    origin.commit("two");
+    let mut pair = Pair::of(&origin, "a conflict above a directory");
+    pair.each("conflict", |repository| {
+        repository.git(&["checkout", "-q", "other"]);
+        let id = repository.git_with(&["hash-object", "-w", "--stdin"], b"3\n");
+        let id = String::from_utf8(id).unwrap();
+        let id = id.trim();
+        let lines = format!("100644 {id} 2\ta\n100644 {id} 3\ta\n");
+        repository.git_with(&["update-index", "--index-info"], lines.as_bytes());
+        repository.write("top", "mine\n");
+    });
+    let words = ["--source", "main", "--staged", "--worktree", "."];
+    let outcome = pair.both("restore", "", &words, &[]);
+    assert_eq!(outcome.code, 1);
+    assert_eq!(std::fs::read(pair.hedgerow.path("top")).unwrap(), b"mine\n");
+}
+
+#[test]
+fn a_working_tree_moves_from_within_and_is_repaired_only_by_right_words() {
+    let origin = origin();
+    let place = hedgerow_testkit::temporary();
+    let [old, new] = ["old", "new"].map(|name| place.path().join(name));
+    origin.git(&["worktree", "add", "-q", "--detach", old.to_str().unwrap()]);
+    let words = [
+        "-C",
+        old.to_str().unwrap(),
+        "worktree",
+        "move",
+        "../old",
+        "../new",
+    ];
+    let outcome = origin.hedgerow(&words);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let listed = origin.ask(&["worktree", "list", "--porcelain"]);
+    assert!(listed.contains(new.to_str().unwrap()), "{listed}");
+    std::fs::write(new.join(".git"), "junk").unwrap();
+    let nowhere = place.path().join("nowhere/x");
+    let outcome = origin.hedgerow(&["worktree", "repair", nowhere.to_str().unwrap()]);
+    assert_eq!(outcome.code, 128, "{outcome:?}");
+    assert_eq!(std::fs::read(new.join(".git")).unwrap(), b"junk");
+}

@@ -1,0 +1,113 @@
+//! Partial clones: what is missing is fetched in one request before anything is touched, or nothing
+//! happens.
+
+use crate::support::{Repository, RunHedgerow};
+use hedgerow_testkit::Outcome;
+use std::path::PathBuf;
+
+/// A repository with two branches, and a clone of it with the filter.
+fn clone(filter: &str) -> (Repository, Repository) {
+    let origin = Repository::init(&[]);
+    for number in 0..20 {
+        origin.write(
+            format!("dir{}/file{number}", number % 4),
+            "one\n".repeat(number + 1),
+        );
+    }
+    origin.symlink("link", "dir0/file0");
+    origin.commit("one");
+    origin.git(&["branch", "old"]);
+    for number in 0..20 {
+        origin.write(
+            format!("dir{}/file{number}", number % 4),
+            "two\n".repeat(number + 1),
+        );
+    }
+    origin.write("new/deep/file", "new\n");
+    origin.commit("two");
+    origin.git(&["config", "uploadpack.allowFilter", "true"]);
+    origin.git(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let partial = Repository::init(&[]);
+    let url = format!("file://{}", origin.root.display());
+    partial.git(&["remote", "add", "origin", &url]);
+    let filter = format!("--filter={filter}");
+    partial.git(&[
+        "fetch",
+        "-q",
+        &filter,
+        "origin",
+        "+refs/heads/*:refs/remotes/origin/*",
+    ]);
+    (origin, partial)
+}
+
+/// The packs that came from the remote.
+fn packs(repository: &Repository) -> usize {
+    let packs = repository.root.join(".git/objects/pack");
+    let names = std::fs::read_dir(packs).unwrap();
+    let paths = names.map(|entry| entry.unwrap().path());
+    paths
+        .filter(|path: &PathBuf| path.extension().is_some_and(|it| it == "promisor"))
+        .count()
+}
+
+fn done(outcome: Outcome) {
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+}
+
+#[test]
+fn files_are_fetched_in_one_request() {
+    let (_origin, partial) = clone("blob:none");
+    let before = packs(&partial);
+    done(partial.hedgerow(&["checkout", "-q", "origin/old"]));
+    assert_eq!(packs(&partial), before + 1);
+    done(partial.hedgerow(&["checkout", "-q", "origin/main"]));
+    assert_eq!(packs(&partial), before + 2);
+    assert!(partial.git(&["status", "--porcelain"]).is_empty());
+    // What is here is not asked for again.
+    done(partial.hedgerow(&["reset", "-q", "--hard", "origin/old"]));
+    partial.remove("dir1");
+    done(partial.hedgerow(&["restore", "."]));
+    assert_eq!(packs(&partial), before + 2);
+    assert!(partial.git(&["status", "--porcelain"]).is_empty());
+}
+
+#[test]
+fn directories_may_be_missing_too() {
+    let (_origin, partial) = clone("tree:0");
+    done(partial.hedgerow(&["checkout", "-q", "origin/old"]));
+    done(partial.hedgerow(&["reset", "-q", "--hard", "origin/main"]));
+    assert!(partial.git(&["status", "--porcelain"]).is_empty());
+}
+
+#[test]
+fn without_the_remote_nothing_is_touched() {
+    let (origin, partial) = clone("blob:none");
+    done(partial.hedgerow(&["checkout", "-q", "origin/old"]));
+    let before = (
+        partial.tree(),
+        partial.index(),
+        partial.ask(&["rev-parse", "HEAD"]),
+    );
+    let forbidden = partial.hedgerow_with(
+        &["checkout", "-q", "origin/main"],
+        &[("GIT_NO_LAZY_FETCH", "1")],
+    );
+    std::fs::rename(origin.root.join(".git"), origin.root.join("gone")).unwrap();
+    let offline = partial.hedgerow(&["checkout", "-q", "origin/main"]);
+    for outcome in [forbidden, offline] {
+        assert_eq!(outcome.code, 128, "{outcome:?}");
+        assert!(
+            outcome
+                .stderr
+                .contains("is missing, and those of 20 other files"),
+            "{outcome:?}"
+        );
+    }
+    let after = (
+        partial.tree(),
+        partial.index(),
+        partial.ask(&["rev-parse", "HEAD"]),
+    );
+    assert!(before == after);
+}

@@ -1,0 +1,178 @@
+//! Merges of what was put aside with what has been committed since.
+
+use crate::support::{Pair, Repository};
+use std::fs;
+
+const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
+
+fn origin() -> Repository {
+    let repository = Repository::init(&[]);
+    repository.git(&["config", "user.name", "A"]);
+    repository.git(&["config", "user.email", "a@example.com"]);
+    for path in ["f", "dir/g", "dir/h", "dir/sub/i", "z"] {
+        let file = repository.root.join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, format!("{path}\n{LINES}")).unwrap();
+    }
+    std::os::unix::fs::symlink("f", repository.root.join("link")).unwrap();
+    repository.git(&["add", "-A"]);
+    repository.git(&["commit", "-q", "-m", "base"]);
+    repository
+}
+
+/// `w PATH LINE TEXT` changes a line, `c PATH TEXT` writes a file, `ln PATH TARGET` a link, `rm`, `mv`
+/// and `x` (executable) are as with git; `b PATH` writes a binary file.
+fn change(repository: &Repository, commands: &[&str]) {
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').collect();
+        let file = repository.root.join(words[1]);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        match words[0] {
+            "w" => {
+                let content = fs::read_to_string(&file).unwrap();
+                let mut lines: Vec<&str> = content.lines().collect();
+                lines[words[2].parse::<usize>().unwrap()] = words[3];
+                fs::write(&file, lines.join("\n") + "\n").unwrap();
+            }
+            "c" => fs::write(&file, format!("{}\n", words[2])).unwrap(),
+            "b" => fs::write(&file, [b"\0", words[2].as_bytes()].concat()).unwrap(),
+            "ln" => {
+                let _ = fs::remove_file(&file);
+                std::os::unix::fs::symlink(words[2], &file).unwrap();
+            }
+            "rm" => drop(repository.git(&["rm", "-q", "-r", words[1]])),
+            "mv" => {
+                let to = repository.root.join(words[2]);
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                repository.git(&["mv", words[1], words[2]]);
+            }
+            _ => {
+                use std::os::unix::fs::PermissionsExt;
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+        }
+    }
+    repository.git(&["add", "-A"]);
+}
+
+#[test]
+fn merges_and_conflicts_are_those_of_git() {
+    for (label, theirs, ours) in [
+        ("other lines", &["w f 1 a"][..], &["w f 8 b"][..]),
+        ("the same line", &["w f 1 a"], &["w f 1 b"]),
+        ("the same change", &["w f 1 a"], &["w f 1 a"]),
+        (
+            "two files",
+            &["w f 1 a", "w z 2 a"],
+            &["w f 1 b", "w z 9 b"],
+        ),
+        ("modified and deleted", &["w f 1 a"], &["rm f"]),
+        ("deleted and modified", &["rm f"], &["w f 1 b"]),
+        ("both deleted", &["rm f"], &["rm f"]),
+        ("both added", &["c new a"], &["c new b"]),
+        ("both added the same", &["c new a"], &["c new a"]),
+        ("modes", &["x f"], &["w f 1 b"]),
+        ("modes and lines", &["x f", "w f 1 a"], &["w f 1 b"]),
+        ("links", &["ln link z"], &["ln link dir/g"]),
+        ("a link and a file", &["rm f", "ln f z"], &["w f 1 b"]),
+        ("a file and a link", &["w f 1 a"], &["rm f", "ln f z"]),
+        ("new link and new file", &["ln new z"], &["c new b"]),
+        ("binary", &["b new a"], &["b new b"]),
+        ("a directory for their file", &["c new a"], &["c new/x b"]),
+        ("a directory for our file", &["c new/x a"], &["c new b"]),
+        (
+            "a file for a directory",
+            &["rm dir", "c dir a"],
+            &["w dir/g 1 b"],
+        ),
+        ("a directory for a file", &["rm f", "c f/x a"], &["w f 1 b"]),
+        (
+            "a directory for an unchanged file",
+            &["rm f", "c f/x a"],
+            &["w z 1 b"],
+        ),
+        (
+            "a file in place of changes",
+            &["w dir/g 1 a"],
+            &["rm dir", "c dir b"],
+        ),
+        ("our rename", &["w f 1 a"], &["mv f moved"]),
+        (
+            "our rename with a change",
+            &["w f 1 a"],
+            &["mv f moved", "w moved 8 b"],
+        ),
+        (
+            "our rename with a conflict",
+            &["w f 1 a"],
+            &["mv f moved", "w moved 1 b"],
+        ),
+        ("their rename", &["mv f moved"], &["w f 1 b"]),
+        (
+            "their rename with a conflict",
+            &["mv f moved", "w moved 1 a"],
+            &["w f 1 b"],
+        ),
+        ("our rename, their deletion", &["rm f"], &["mv f moved"]),
+        ("their rename, our deletion", &["mv f moved"], &["rm f"]),
+        (
+            "our rename with a change, their deletion",
+            &["rm f"],
+            &["mv f moved", "w moved 2 b"],
+        ),
+        (
+            "the same rename",
+            &["mv f moved", "w moved 1 a"],
+            &["mv f moved", "w moved 8 b"],
+        ),
+        (
+            "the same rename with a conflict",
+            &["mv f moved", "w moved 1 a"],
+            &["mv f moved", "w moved 1 b"],
+        ),
+        ("rename into a directory", &["w f 1 a"], &["mv f dir/f"]),
+    ] {
+        for style in ["merge", "diff3", "zdiff3"] {
+            let repository = origin();
+            repository.git(&["config", "merge.conflictStyle", style]);
+            let label = format!("{label}, {style}");
+            let mut pair = Pair::of(&repository, &label);
+            pair.each("theirs", |repository| change(repository, theirs));
+            pair.both("stash", "", &["push", "-q"], &[]);
+            pair.each("ours", |repository| {
+                change(repository, ours);
+                repository.git(&["commit", "-q", "-m", "ours"]);
+            });
+            pair.both("stash", "", &["apply"], &[]);
+        }
+    }
+}
+
+#[test]
+fn attributes_decide_how_files_are_merged() {
+    for attribute in [
+        "merge=union",
+        "merge=binary",
+        "-merge",
+        "merge",
+        "merge=text",
+        "merge=unknown",
+        "conflict-marker-size=12",
+        "conflict-marker-size=x",
+    ] {
+        let repository = origin();
+        fs::write(
+            repository.root.join(".git/info/attributes"),
+            format!("f {attribute}\n"),
+        )
+        .unwrap();
+        let mut pair = Pair::of(&repository, attribute);
+        pair.each("theirs", |repository| change(repository, &["w f 1 a"]));
+        pair.both("stash", "", &["push", "-q"], &[]);
+        pair.each("ours", |repository| {
+            change(repository, &["w f 1 b"]);
+            repository.git(&["commit", "-q", "-m", "ours"]);
+        });
+        pair.both("stash", "", &["pop"], &[]);
+    }
+}

@@ -1,0 +1,71 @@
+//! What is said and refused, word for word.
+
+use crate::support::{Pair, Repository};
+use std::fs;
+
+fn dirty() -> Repository {
+    let repository = Repository::init(&[]);
+    repository.git(&["config", "user.name", "A"]);
+    repository.git(&["config", "user.email", "a@example.com"]);
+    fs::write(repository.root.join("a"), "1\n2\n3\n").unwrap();
+    fs::write(repository.root.join("b"), "b\n").unwrap();
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-q", "-m", "first"]);
+    fs::write(repository.root.join("a"), "1\n2\nthree\n").unwrap();
+    repository
+}
+
+#[test]
+fn words_and_refusals_are_those_of_git() {
+    for (label, steps) in [
+        (
+            "nothing there",
+            &[&["pop"][..], &["apply"], &["drop"], &["list"], &["clear"]][..],
+        ),
+        (
+            "push and pop",
+            &[&["push", "-m", "a message"], &["list"], &["pop"]],
+        ),
+        (
+            "numbers",
+            &[&["push"], &["apply", "0"], &["drop", "5"], &["drop", "0"]],
+        ),
+        (
+            "no entry",
+            &[
+                &["push"],
+                &["pop", "HEAD"],
+                &["apply", "nothing"],
+                &["drop", "a", "b"],
+            ],
+        ),
+        (
+            "pathspec",
+            &[&["push", "--", "nothing"], &["push", "--", "a"], &["pop"]],
+        ),
+        ("staged", &[&["push", "--staged"], &["push", "-S", "-u"]]),
+        (
+            "would overwrite",
+            &[&["push", "-k"], &["apply"], &["apply"], &["list"]],
+        ),
+        (
+            "unknown",
+            &[&["nonsense"], &["push", "-k", "a"], &["-k", "a"]],
+        ),
+        ("nothing left", &[&["push"], &["push"], &["push", "-q"]]),
+        ("clear", &[&["push"], &["clear"], &["list"]]),
+        ("clear words", &[&["clear", "x"]]),
+        ("create", &[&["create"], &["create", "my", "message"]]),
+        (
+            "store",
+            &[&["store"], &["store", "nothing"], &["store", "HEAD"]],
+        ),
+        ("branch", &[&["push"], &["branch"], &["branch", "topic"]]),
+        ("save", &[&["save", "some", "words"], &["list"]]),
+    ] {
+        let mut pair = Pair::of(&dirty(), label);
+        for words in steps {
+            pair.both("stash", "", words, &[]);
+        }
+    }
+}

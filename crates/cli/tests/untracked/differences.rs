@@ -1,0 +1,172 @@
+//! What `diff-files` and `diff-index` list, beside git.
+
+use crate::ls_files::states;
+use crate::scene::Scene;
+use crate::twins::Twins;
+use hedgerow_testkit::{Random, Repository};
+
+const COMMANDS: [&str; 6] = [
+    "diff-files",
+    "diff-index HEAD",
+    "diff-index --cached HEAD",
+    "diff-index -m HEAD",
+    "diff-index HEAD^{tree}",
+    "diff-index --cached -m HEAD",
+];
+const OPTIONS: [&str; 22] = [
+    "",
+    "--raw",
+    "--name-only",
+    "--name-status",
+    "-z",
+    "-z --name-status",
+    "-z --name-only",
+    "--quiet",
+    "--exit-code",
+    "--abbrev",
+    "--abbrev=5",
+    "--abbrev --no-abbrev",
+    "-R",
+    "-R --name-status",
+    "--diff-filter=M",
+    "--diff-filter=ad",
+    "--diff-filter=AU --exit-code",
+    "--diff-filter=D*",
+    "--diff-filter=TX --quiet",
+    "--ignore-submodules",
+    "--ignore-submodules=dirty",
+    "--ignore-submodules=none",
+];
+const PATHS: [&str; 7] = [
+    "",
+    "dir",
+    "same gone",
+    "-- *.o",
+    ":!dir",
+    "-- nothing",
+    "conflict module",
+];
+
+fn words(line: &[String]) -> Vec<&[u8]> {
+    line.iter().map(|word| word.as_bytes()).collect()
+}
+
+fn line(parts: &[&str]) -> Vec<String> {
+    let words = parts.iter().flat_map(|part| part.split_whitespace());
+    words.map(str::to_owned).collect()
+}
+
+/// The tree is the argument that comes first; options stand before it.
+fn of(command: &str, options: &str, paths: &str) -> Vec<String> {
+    let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
+    line(&[name, options, rest, paths])
+}
+
+#[test]
+fn every_combination() {
+    let mut twins = Twins::new("states", |repository| {
+        states(repository);
+        repository.write("module/new", "x");
+    });
+    for command in COMMANDS {
+        for options in OPTIONS {
+            for paths in PATHS {
+                twins.said(b"", &words(&of(command, options, paths)));
+            }
+            twins.said(b"dir", &words(&of(command, options, "")));
+            twins.said(b"dir", &words(&of(command, options, ". ../same")));
+        }
+    }
+    for change in ["module/a", "module/new"] {
+        twins.each(change, |repository| {
+            let module = Repository::at(repository.path("module"));
+            // The second time, there is none before it.
+            module.run(&["checkout", "-q", "-f", "HEAD^"], b"");
+            repository.write(change, "changed");
+        });
+        for command in COMMANDS {
+            for options in OPTIONS {
+                twins.said(b"", &words(&of(command, options, "module")));
+            }
+        }
+    }
+}
+
+/// Files that were only touched count as changed until the index is refreshed.
+#[test]
+fn stat_data_decide() {
+    let mut twins = Twins::new("touched", |repository| {
+        repository.commit_files(&[("a", "x"), ("b", "x")], "first");
+    });
+    twins.each("touch", |repository| {
+        let file = std::fs::File::options()
+            .write(true)
+            .open(repository.path("a"))
+            .unwrap();
+        let time =
+            std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+        file.set_modified(time).unwrap();
+    });
+    for command in COMMANDS {
+        twins.said(b"", &words(&of(command, "", "")));
+    }
+    twins.each("refresh", |repository| {
+        drop(repository.git(&["update-index", "-q", "--refresh"]));
+    });
+    for command in COMMANDS {
+        assert_eq!(twins.said(b"", &words(&of(command, "--quiet", ""))).code, 0);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let mut twins = Twins::new("states", states);
+    for line in [
+        "diff-files nowhere",
+        "diff-index nowhere",
+        "diff-index HEAD nowhere",
+        "diff-index nowhere --",
+        "diff-files --name-only --name-status",
+    ] {
+        assert_eq!(twins.line("", line).code, 128, "{line}");
+    }
+    for (line, option) in [
+        ("diff-files -p", "--patch"),
+        ("diff-index --stat HEAD", "--stat"),
+        ("diff-index -M HEAD", "--find-renames"),
+        ("diff-index --merge-base HEAD", "--merge-base"),
+        ("diff-files --ours", "--ours"),
+    ] {
+        let outcome = twins.our_line(line);
+        assert_eq!(outcome.code, 129, "{line}");
+        let words = format!("has no option {option}");
+        assert!(
+            outcome.stderr.contains(&words),
+            "{line}: {}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
+fn seeds_0_to_149() {
+    let mut failed = Vec::new();
+    for seed in 0..150 {
+        if std::panic::catch_unwind(|| play(seed)).is_err() {
+            failed.push(seed);
+        }
+    }
+    assert!(failed.is_empty(), "these seeds failed: {failed:?}");
+}
+
+fn play(seed: u64) {
+    let random = &mut Random::new(seed + 9000);
+    let scene = Scene::new(random);
+    let mut twins = Twins::new(&format!("seed {seed}"), |it| scene.make(it));
+    twins.options = vec![format!("-j{}", random.pick(&["1", "2", "8", "64"]))];
+    for _ in 0..10 {
+        let (command, options) = (*random.pick(&COMMANDS), *random.pick(&OPTIONS));
+        let words_of = of(command, options, "");
+        twins.said(b"", &words(&words_of));
+    }
+}

@@ -1,0 +1,236 @@
+//! Reading trees into the index, with or without a merge: git-read-tree(1).
+
+mod join;
+
+use super::obstacles::Untracked;
+use super::outcome::Done;
+use super::rejects::Rejects;
+use super::session::Session;
+use super::transition::{Effect, Rules, Transition};
+use super::update::{carry_out, examine, Before, Way};
+use crate::index::{CacheTree, Index};
+use crate::repository::Repository;
+use crate::worktree::OldIndex;
+use crate::{Error, Result};
+use bstr::BString;
+use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
+use hedgerow_fs::{LockFile, Timestamp};
+use join::{joined, overlaid, Merge};
+use std::path::PathBuf;
+
+/// Git reads no more trees at a time.
+const TREES_LIMIT: usize = 8;
+
+/// How trees are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ReadTreeMode {
+    /// The index is replaced; of several trees, the last that has a path counts.
+    #[default]
+    Plain,
+    /// One tree replaces the index, of which the stat data are kept; two are merged with the index;
+    /// of three and more, the last two are merged with each other and the index.
+    Merge,
+    /// The same; conflicts in the index, local changes and untracked files are overwritten.
+    Reset,
+    /// The tree is added below this directory.
+    Prefix(BString),
+}
+
+/// Options of reading trees.
+#[derive(Clone, Debug, Default)]
+pub struct ReadTreeOptions {
+    /// Trees, or what leads to them.
+    pub trees: Vec<ObjectId>,
+    /// How they are read.
+    pub mode: ReadTreeMode,
+    /// Update the working tree, too.
+    pub update: bool,
+    /// Do not look at the working tree at all.
+    pub index_only: bool,
+    /// Refuse a merge that leaves conflicts.
+    pub trivial: bool,
+    /// Resolve deletions in a merge of three trees.
+    pub aggressive: bool,
+    /// Change nothing.
+    pub dry_run: bool,
+    /// Do not apply the patterns of a sparse checkout.
+    pub no_sparse_checkout: bool,
+    /// Write the index to this file instead.
+    pub index_output: Option<PathBuf>,
+    /// With fewer files than this to write, a single worker writes them
+    /// (`checkout.thresholdForParallelism`).
+    pub threshold: Option<u64>,
+    /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
+    pub execution: Execution,
+}
+
+/// How reading trees ended.
+#[derive(Debug)]
+pub enum ReadTreeOutcome {
+    /// Done, apart from the failures it lists.
+    Done(Done),
+    /// Something would be lost, or is in conflict; nothing was touched.
+    Rejected(Rejects),
+    /// The merge is not trivial; nothing was touched.
+    NotTrivial,
+    /// The index has this path of the tree already; nothing was touched.
+    Overlap(BString),
+}
+
+/// Reads trees into the index. In a partial clone, what is missing is fetched before anything is
+/// touched.
+///
+/// # Errors
+/// [`Error::Setup`], in git's words, if that makes no sense; nothing was touched then.
+pub fn read_tree(repository: &Repository, options: &ReadTreeOptions) -> Result<ReadTreeOutcome> {
+    repository.with_promised(|repository| try_to_read(repository, options))
+}
+
+fn try_to_read(repository: &Repository, options: &ReadTreeOptions) -> Result<ReadTreeOutcome> {
+    if options.trees.len() > TREES_LIMIT {
+        let reason = format!("I cannot read more than {TREES_LIMIT} trees");
+        return Err(refused(reason));
+    }
+    let merges = options.mode != ReadTreeMode::Plain;
+    let uses_worktree = merges && !options.index_only;
+    if uses_worktree {
+        repository.require_work_tree()?;
+    }
+    let mut session = Session::of_index(
+        repository,
+        options.threshold,
+        &options.execution,
+        uses_worktree,
+    )?;
+    let mut old = if merges {
+        session.read_index()?
+    } else {
+        nothing(repository)
+    };
+    if uses_worktree {
+        session.include_present(&mut old)?;
+    }
+    if old.index.is_unmerged() && options.mode != ReadTreeMode::Reset {
+        return Err(refused(
+            "You need to resolve your current index first".into(),
+        ));
+    }
+    refuse(options, merges)?;
+    let sparse = if options.update && !options.no_sparse_checkout {
+        session.sparse_patterns()?
+    } else {
+        None
+    };
+    let rules = Rules::Given {
+        overwrite: options.mode == ReadTreeMode::Reset,
+    };
+    let (states, refreshed) = if uses_worktree {
+        examine(&session, Way::Keep, &old)?
+    } else {
+        (Vec::new(), Vec::new())
+    };
+    let merge = Merge {
+        options,
+        old: &old,
+        states: &states,
+        sparse: sparse.as_ref(),
+        rules,
+        effect: match (options.update, uses_worktree) {
+            (true, _) => Effect::Both,
+            (false, true) => Effect::Index,
+            (false, false) => Effect::IndexOnly,
+        },
+    };
+    let (mut next, is_trivial) = if merges {
+        match joined(&session, &merge)? {
+            Ok(next) => next,
+            Err(outcome) => return Ok(outcome),
+        }
+    } else {
+        (overlaid(&session, options)?, true)
+    };
+    let refuses = options.trivial && !is_trivial;
+    let done = if uses_worktree {
+        let before = Before {
+            old: &old,
+            states: &states,
+            refreshed: &refreshed,
+            rules,
+            untracked: if rules.overwrite() {
+                Untracked::Overwrite
+            } else {
+                Untracked::Keep
+            },
+            dry_run: options.dry_run || refuses,
+        };
+        match carry_out(&session, &before, &mut next, &mut || Ok(()))? {
+            Some(done) => done,
+            None => return Ok(ReadTreeOutcome::Rejected(next.rejects)),
+        }
+    } else if next.rejects.is_empty() {
+        Done::default()
+    } else {
+        return Ok(ReadTreeOutcome::Rejected(next.rejects));
+    };
+    if refuses {
+        return Ok(ReadTreeOutcome::NotTrivial);
+    }
+    finish(&mut session, options, next, done)
+}
+
+fn finish(
+    session: &mut Session<'_>,
+    options: &ReadTreeOptions,
+    mut next: Transition,
+    mut done: Done,
+) -> Result<ReadTreeOutcome> {
+    if options.dry_run {
+        return Ok(ReadTreeOutcome::Done(done));
+    }
+    let repository = session.repository;
+    let tree = CacheTree::build(&next.index, |id| repository.has_tree(id));
+    next.index.set_cache_tree(tree);
+    if let Some(output) = &options.index_output {
+        let base = repository.work_tree().unwrap_or(repository.git_dir());
+        session.redirect(LockFile::acquire(&base.join(output))?);
+    }
+    let warning = session
+        .write_index(&next.index, true)
+        .map_err(|error| done.ended_by(error))?;
+    done.warnings.extend(warning);
+    Ok(ReadTreeOutcome::Done(done))
+}
+
+/// Refuses what makes no sense.
+fn refuse(options: &ReadTreeOptions, merges: bool) -> Result<()> {
+    if options.index_only && options.update {
+        return Err(refused("-u and -i at the same time makes no sense".into()));
+    }
+    if (options.update || options.index_only) && !merges {
+        let option = if options.update { "-u" } else { "-i" };
+        return Err(refused(format!(
+            "{option} is meaningless without -m, --reset, or --prefix"
+        )));
+    }
+    if merges && options.trees.is_empty() {
+        let reason = "you must specify at least one tree to merge";
+        return Err(refused(reason.into()));
+    }
+    Ok(())
+}
+
+/// The index that is not read because it is replaced.
+fn nothing(repository: &Repository) -> OldIndex {
+    OldIndex {
+        index: Index::empty(repository.hash_kind()),
+        is_new: true,
+        mtime: Timestamp::default(),
+        stat: None,
+        sparse_directories: None,
+    }
+}
+
+fn refused(reason: String) -> Error {
+    Error::Setup { reason }
+}

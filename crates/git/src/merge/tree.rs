@@ -1,0 +1,535 @@
+//! Merging two trees that come from a common base.
+
+use super::entries::{class, exact, EntryMerger, Labels, Sides};
+use super::renames::{self, Renames};
+use crate::convert::Attributes;
+use crate::index::{Index, Mode, Stage};
+use crate::objects::{write_tree, ObjectWriter, TreeRow};
+use crate::tree::{Difference, Side};
+use crate::worktree::attribute_files::{directories_above, Direction};
+use crate::worktree::Worktree;
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use std::collections::BTreeMap;
+
+/// The sides of a merge.
+pub(crate) struct TreeMerge<'a> {
+    pub worktree: &'a Worktree<'a>,
+    pub writer: &'a ObjectWriter<'a>,
+    /// Our tree, as an index without conflicts.
+    pub ours: &'a Index,
+    /// The same as a tree object.
+    pub our_tree: ObjectId,
+    pub base: ObjectId,
+    pub theirs: ObjectId,
+    pub labels: Labels,
+}
+
+/// A merged tree.
+#[derive(Debug)]
+pub(crate) struct MergedTree {
+    /// It has been written. Files in conflict hold both sides.
+    pub tree: ObjectId,
+    /// Where it differs from our tree.
+    pub edits: BTreeMap<BString, Option<Side>>,
+    /// The sides of paths in conflict.
+    pub conflicts: BTreeMap<BString, Sides>,
+    /// What git says of the merge, line by line.
+    pub messages: Vec<BString>,
+}
+
+impl TreeMerge<'_> {
+    /// Merges the trees and writes the result.
+    ///
+    /// # Errors
+    /// What is not built: submodules that both sides changed, programs that merge.
+    pub(crate) fn run(&self) -> Result<MergedTree> {
+        let repository = self.worktree.repository;
+        let engine = self.worktree.engine();
+        let changes = Difference::between(
+            repository,
+            Some(self.base),
+            Some(self.theirs),
+            self.worktree.names(),
+            &engine,
+        )?;
+        let mut state = State {
+            merge: self,
+            edits: BTreeMap::new(),
+            contested: BTreeMap::new(),
+            deleted: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            conflicts: BTreeMap::new(),
+            messages: BTreeMap::new(),
+        };
+        for change in changes.changes() {
+            let path = changes.path(change);
+            let ours = self.our_side(path);
+            if ours == change.new {
+                if let (None, Some(old)) = (ours, change.old) {
+                    state.deleted.insert(path.to_owned(), old);
+                }
+                continue;
+            }
+            if ours == change.old {
+                state.edits.insert(path.to_owned(), change.new);
+            } else {
+                let sides = [change.old, ours, change.new];
+                state.contested.insert(path.to_owned(), sides);
+            }
+        }
+        state.follow_renames(&changes)?;
+        state.resolve(&self.attributes(&state)?)?;
+        let State {
+            edits,
+            conflicts,
+            messages,
+            ..
+        } = state;
+        let rows = edited(self.ours, &edits);
+        let tree = write_tree(repository, self.writer, rows.into_iter(), &engine)?;
+        Ok(MergedTree {
+            tree,
+            edits,
+            conflicts,
+            messages: messages.into_values().flatten().collect(),
+        })
+    }
+
+    fn our_side(&self, path: &BStr) -> Option<Side> {
+        let row = self.ours.find(path, Stage::Merged).ok()?;
+        let entry = &self.ours.entries()[row];
+        (!entry.flags.intent_to_add).then_some(Side {
+            kind: super::kind(entry.mode),
+            id: entry.id,
+        })
+    }
+
+    /// The attributes of the contested paths.
+    fn attributes(&self, state: &State<'_>) -> Result<Attributes> {
+        let directories = state.contested.keys().chain(state.moved.keys());
+        let directories = directories_above(directories.map(|path| path.as_bstr()));
+        let direction = Direction::CheckIn {
+            listed: None,
+            is_gone: &|_| false,
+        };
+        let read = Attributes::of_merge;
+        let found = self
+            .worktree
+            .attributes(self.ours, &directories, &direction, read)?;
+        Ok(found.0)
+    }
+}
+
+/// The rows of our tree with some paths changed.
+pub(crate) fn edited<'a>(
+    ours: &'a Index,
+    edits: &'a BTreeMap<BString, Option<Side>>,
+) -> Vec<TreeRow<'a>> {
+    let mut rows = Vec::with_capacity(ours.entries().len() + edits.len());
+    let mut edits = edits.iter().peekable();
+    let push = |rows: &mut Vec<TreeRow<'a>>, path: &'a BString, side: &Option<Side>| {
+        rows.extend(side.map(|side| TreeRow {
+            path: path.as_bstr(),
+            mode: Mode::from(side.kind),
+            id: side.id,
+        }));
+    };
+    for (path, entry) in ours.iter().filter(|(_, entry)| !entry.flags.intent_to_add) {
+        while let Some((edit, side)) = edits.next_if(|(edit, _)| edit.as_bstr() < path) {
+            push(&mut rows, edit, side);
+        }
+        match edits.next_if(|(edit, _)| edit.as_bstr() == path) {
+            Some((edit, side)) => push(&mut rows, edit, side),
+            None => rows.push(TreeRow {
+                path,
+                mode: entry.mode,
+                id: entry.id,
+            }),
+        }
+    }
+    edits.for_each(|(edit, side)| push(&mut rows, edit, side));
+    rows
+}
+
+/// A renamed file.
+struct Moved {
+    old_path: BString,
+    /// Which sides renamed it.
+    by_us: bool,
+    by_them: bool,
+    /// What the base has at the old path, and each side at its path; a side that deleted the file has
+    /// nothing.
+    sides: Sides,
+}
+
+struct State<'a> {
+    merge: &'a TreeMerge<'a>,
+    edits: BTreeMap<BString, Option<Side>>,
+    /// Paths that both sides changed, differently.
+    contested: BTreeMap<BString, Sides>,
+    /// Paths that both sides deleted, with what the base has there.
+    deleted: BTreeMap<BString, Side>,
+    /// Renamed files that the other side changed, by their new paths.
+    moved: BTreeMap<BString, Moved>,
+    conflicts: BTreeMap<BString, Sides>,
+    messages: BTreeMap<BString, Vec<BString>>,
+}
+
+impl State<'_> {
+    fn resolve(&mut self, attributes: &Attributes) -> Result<()> {
+        let repository = self.merge.worktree.repository;
+        self.refuse_renormalizing()?;
+        let merger = EntryMerger {
+            repository,
+            writer: self.merge.writer,
+            attributes,
+            labels: &self.merge.labels,
+            style: super::configured_style(repository)?,
+        };
+        for (path, moved) in std::mem::take(&mut self.moved) {
+            self.merge_moved(&merger, &path, &moved)?;
+        }
+        let contested = std::mem::take(&mut self.contested);
+        let mut of_one_side = Vec::new();
+        for (path, sides) in contested {
+            match sides {
+                [_, Some(ours), Some(theirs)] if class(&ours) != class(&theirs) => {
+                    self.keep_both(path, &sides, (ours, theirs));
+                }
+                [_, Some(_), Some(_)] => self.merge_at(&merger, &path, &sides)?,
+                // Whether a directory is in the way is known when all others are done.
+                _ => {
+                    let side = sides[1].or(sides[2]);
+                    self.edits.insert(path.clone(), side);
+                    of_one_side.push((path, sides));
+                }
+            }
+        }
+        let mut sides_by_path: BTreeMap<BString, Sides> = of_one_side.into_iter().collect();
+        for (path, is_ours) in self.files_at_directories() {
+            let file = self.result(path.as_bstr());
+            let mut sides = sides_by_path.remove(&path).unwrap_or_default();
+            sides[if is_ours { 1 } else { 2 }] = file;
+            self.move_away(&merger, path, sides, is_ours)?;
+        }
+        for (path, sides) in sides_by_path {
+            self.merge_at(&merger, &path, &sides)?;
+        }
+        // What is as in our tree is no edit.
+        let merge = self.merge;
+        self.edits
+            .retain(|path, side| *side != merge.our_side(path.as_bstr()));
+        Ok(())
+    }
+
+    /// Lets changes of files that the other side renamed follow them to their new paths.
+    fn follow_renames(&mut self, changes: &Difference) -> Result<()> {
+        let lacks = |side: usize| {
+            let mut contested = self.contested.values();
+            contested.any(|sides| sides[0].is_some() && sides[side].is_none())
+        };
+        let both = !self.deleted.is_empty();
+        let (by_us, by_them) = (lacks(1) || both, lacks(2) || both);
+        let worktree = self.merge.worktree;
+        let (repository, engine) = (worktree.repository, worktree.engine());
+        let of_ours = if by_us {
+            let (base, ours) = (Some(self.merge.base), Some(self.merge.our_tree));
+            let changes = Difference::between(repository, base, ours, worktree.names(), &engine)?;
+            renames::find(repository, &changes, &engine)?
+        } else {
+            Renames::new()
+        };
+        let of_theirs = if by_them {
+            renames::find(repository, changes, &engine)?
+        } else {
+            Renames::new()
+        };
+        for (old_path, new_path) in &of_ours {
+            let theirs = of_theirs.get(old_path);
+            if theirs.is_some_and(|theirs| theirs != new_path) {
+                return Err(Error::NotBuilt {
+                    reason: format!("merging '{old_path}', which both sides renamed differently"),
+                });
+            }
+            if theirs.is_some() {
+                self.join_renames(old_path, new_path);
+            }
+            let is_elsewhere = theirs.is_some();
+            let is_added =
+                self.edits.contains_key(new_path) || self.contested.contains_key(new_path);
+            let ours = self.merge.our_side(new_path.as_bstr());
+            if !is_elsewhere && !is_added {
+                self.follow(old_path, new_path, ours, true);
+            }
+        }
+        for (old_path, new_path) in &of_theirs {
+            let is_elsewhere = of_ours.contains_key(old_path);
+            let theirs = self.edits.get(new_path).copied().flatten();
+            if !is_elsewhere && self.merge.our_side(new_path.as_bstr()).is_none() {
+                self.follow(old_path, new_path, theirs, false);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets both sides of a path that was renamed by both come from what the base has at the old one.
+    fn join_renames(&mut self, old_path: &BString, new_path: &BString) {
+        let Some(base) = self.deleted.get(old_path).copied() else {
+            return;
+        };
+        let Some([None, Some(ours), Some(theirs)]) = self.contested.get(new_path).copied() else {
+            return;
+        };
+        if class(&ours) != class(&theirs) {
+            return;
+        }
+        self.contested.remove(new_path);
+        let moved = Moved {
+            old_path: old_path.clone(),
+            by_us: true,
+            by_them: true,
+            sides: [Some(base), Some(ours), Some(theirs)],
+        };
+        self.moved.insert(new_path.clone(), moved);
+    }
+
+    fn follow(&mut self, old_path: &BString, new_path: &BString, new: Option<Side>, by_us: bool) {
+        let contested = self.contested.get(old_path).copied();
+        let (base, other) = match (contested, self.deleted.get(old_path)) {
+            (Some([base, ours, theirs]), _) => (base, if by_us { theirs } else { ours }),
+            (None, Some(base)) => (Some(*base), None),
+            (None, None) => return,
+        };
+        let (Some(new), Some(base)) = (new, base) else {
+            return;
+        };
+        if other.is_some_and(|other| class(&other) != class(&new)) {
+            return;
+        }
+        let sides = if by_us {
+            [Some(base), Some(new), other]
+        } else {
+            [Some(base), other, Some(new)]
+        };
+        self.contested.remove(old_path);
+        self.deleted.remove(old_path);
+        self.edits.insert(old_path.clone(), None);
+        let old_path = old_path.clone();
+        let moved = Moved {
+            old_path,
+            by_us,
+            by_them: !by_us,
+            sides,
+        };
+        self.moved.insert(new_path.clone(), moved);
+    }
+
+    fn merge_moved(
+        &mut self,
+        merger: &EntryMerger<'_>,
+        path: &BString,
+        moved: &Moved,
+    ) -> Result<()> {
+        let labels = &self.merge.labels;
+        let [_, ours, theirs] = moved.sides;
+        if ours.is_some() && theirs.is_some() {
+            let at = |label: &BString, path: &BString| {
+                BString::from([label.as_bytes(), b":", path.as_bytes()].concat())
+            };
+            let own = |renamed: bool| if renamed { path } else { &moved.old_path };
+            let mut labels = labels.clone();
+            // Where both renamed it alike, the names of the sides are enough.
+            if !(moved.by_us && moved.by_them) {
+                labels = Labels {
+                    base: at(&labels.base, &moved.old_path),
+                    ours: at(&labels.ours, own(moved.by_us)),
+                    theirs: at(&labels.theirs, own(moved.by_them)),
+                };
+            }
+            let merged = merger.merge_named(path.as_bstr(), &moved.sides, &labels)?;
+            self.edits.insert(path.clone(), merged.result);
+            if !merged.is_clean {
+                self.conflicts.insert(path.clone(), moved.sides);
+            }
+            if !merged.messages.is_empty() {
+                self.messages.insert(path.clone(), merged.messages);
+            }
+            return Ok(());
+        }
+        let (renamed, deleted) = if moved.by_us {
+            (&labels.ours, &labels.theirs)
+        } else {
+            (&labels.theirs, &labels.ours)
+        };
+        let message = format!(
+            "CONFLICT (rename/delete): {} renamed to {path} in {renamed}, but deleted in {deleted}.",
+            moved.old_path
+        );
+        let said = self.messages.entry(path.clone()).or_default();
+        said.push(exact(&message, path.as_bstr()));
+        let id = |side: Option<Side>| side.map(|side| side.id);
+        if id(moved.sides[0]) == id(ours.or(theirs)) {
+            self.edits.insert(path.clone(), ours.or(theirs));
+            self.conflicts.insert(path.clone(), moved.sides);
+            return Ok(());
+        }
+        self.merge_at(merger, path, &moved.sides)
+    }
+
+    fn refuse_renormalizing(&self) -> Result<()> {
+        let repository = self.merge.worktree.repository;
+        let wanted = repository.config().bool("merge.renormalize")? == Some(true);
+        if wanted && !(self.contested.is_empty() && self.moved.is_empty()) {
+            return Err(Error::NotBuilt {
+                reason: "merging with merge.renormalize".into(),
+            });
+        }
+        Ok(())
+    }
+
+    fn merge_at(&mut self, merger: &EntryMerger<'_>, path: &BString, sides: &Sides) -> Result<()> {
+        let merged = merger.merge(path.as_bstr(), sides)?;
+        self.edits.insert(path.clone(), merged.result);
+        if !merged.is_clean {
+            self.conflicts.insert(path.clone(), *sides);
+        }
+        if !merged.messages.is_empty() {
+            let said = self.messages.entry(path.clone()).or_default();
+            said.extend(merged.messages);
+        }
+        Ok(())
+    }
+
+    /// What the merged tree has at `path`, as far as is known.
+    fn result(&self, path: &BStr) -> Option<Side> {
+        match self.edits.get(path) {
+            Some(side) => *side,
+            None => self.merge.our_side(path),
+        }
+    }
+
+    /// Files where the merged tree needs a directory, deepest first, and whether they are ours.
+    fn files_at_directories(&self) -> Vec<(BString, bool)> {
+        let mut found = BTreeMap::new();
+        for (path, side) in &self.edits {
+            if side.is_none() {
+                continue;
+            }
+            for at in path.find_iter(b"/") {
+                let above = path[..at].as_bstr();
+                if self.result(above).is_some() {
+                    let is_ours = !self.edits.contains_key(above) || {
+                        let side = self.edits.get(above).copied().flatten();
+                        side == self.merge.our_side(above)
+                    };
+                    found.insert(above.to_owned(), is_ours);
+                }
+            }
+            let below = self.merge.ours.range_under(path.as_bstr());
+            let stays = |row: usize| {
+                let entry = &self.merge.ours.entries()[row];
+                let path = self.merge.ours.path(entry);
+                self.result(path).is_some()
+            };
+            if below.into_iter().any(stays) {
+                let is_ours = self.merge.our_side(path.as_bstr()) == *side;
+                found.insert(path.clone(), is_ours);
+            }
+        }
+        found.into_iter().rev().collect()
+    }
+
+    /// Moves a file to a name of its own, since a directory takes its place.
+    fn move_away(
+        &mut self,
+        merger: &EntryMerger<'_>,
+        path: BString,
+        sides: Sides,
+        is_ours: bool,
+    ) -> Result<()> {
+        let labels = &self.merge.labels;
+        let label = if is_ours {
+            &labels.ours
+        } else {
+            &labels.theirs
+        };
+        let place = self.unique(path.as_bstr(), label.as_bstr());
+        let message = format!(
+            "CONFLICT (file/directory): directory in the way of {path} from {label}; moving it to \
+             {place} instead."
+        );
+        let message = exact(&message, path.as_bstr());
+        let said = self.messages.entry(place.clone()).or_default();
+        said.push(message);
+        self.edits.insert(path, None);
+        if sides[0].is_some() {
+            self.merge_at(merger, &place, &sides)?;
+        } else {
+            self.edits.insert(place.clone(), sides[1].or(sides[2]));
+        }
+        self.conflicts.insert(place, sides);
+        Ok(())
+    }
+
+    /// Keeps two things of different types under two names.
+    fn keep_both(&mut self, path: BString, sides: &Sides, (ours, theirs): (Side, Side)) {
+        let labels = self.merge.labels.clone();
+        let is_file = |side: &Side| class(side) == super::entries::Class::File;
+        let (moves_ours, moves_theirs) = match (is_file(&ours), is_file(&theirs)) {
+            (true, _) => (true, false),
+            (false, true) => (false, true),
+            (false, false) => (true, true),
+        };
+        let our_place = if moves_ours {
+            self.unique(path.as_bstr(), labels.ours.as_bstr())
+        } else {
+            path.clone()
+        };
+        let their_place = if moves_theirs {
+            self.unique(path.as_bstr(), labels.theirs.as_bstr())
+        } else {
+            path.clone()
+        };
+        let count = if moves_ours && moves_theirs {
+            "both"
+        } else {
+            "one"
+        };
+        let message = format!(
+            "CONFLICT (distinct types): {path} had different types on each side; renamed {count} \
+             of them so each can be recorded somewhere."
+        );
+        let message = exact(&message, path.as_bstr());
+        self.messages.entry(path.clone()).or_default().push(message);
+        let base_like = |side: &Side| sides[0].filter(|base| class(base) == class(side));
+        self.edits.insert(path, None);
+        let of_ours = [base_like(&ours), Some(ours), None];
+        let of_theirs = [base_like(&theirs), None, Some(theirs)];
+        self.edits.insert(our_place.clone(), Some(ours));
+        self.edits.insert(their_place.clone(), Some(theirs));
+        self.conflicts.insert(our_place, of_ours);
+        self.conflicts.insert(their_place, of_theirs);
+    }
+
+    /// A name that nothing has: the path and the name of a side.
+    fn unique(&self, path: &BStr, label: &BStr) -> BString {
+        let label = label.replace("/", "_");
+        let start = BString::from([path.as_bytes(), b"~", &label].concat());
+        let mut name = start.clone();
+        let mut number = 0;
+        let is_taken = |name: &BString| {
+            let path = name.as_bstr();
+            self.edits.contains_key(name)
+                || self.merge.our_side(path).is_some()
+                || !self.merge.ours.range_under(path).is_empty()
+        };
+        while is_taken(&name) {
+            name = start.clone();
+            name.extend_from_slice(format!("_{number}").as_bytes());
+            number += 1;
+        }
+        name
+    }
+}

@@ -1,0 +1,137 @@
+use crate::config::Sharing;
+use crate::repository::Repository;
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_codec::Deflater;
+use hedgerow_engine::{run_tasks, Options, Scope};
+use hedgerow_object::{hash_object, ObjectKind};
+use hedgerow_pack::{write_loose, Location, LooseOptions, ObjectStore};
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+/// `core.looseCompression` where it is not set: zlib's fastest.
+const FASTEST: i64 = 1;
+/// The permissions of the file of an object, before the umask.
+const READ_ONLY: u32 = 0o444;
+
+/// Writes objects into the repository's own object directory: each as a file of its own, unless it
+/// is there already. Workers may share it.
+#[derive(Debug)]
+pub(crate) struct ObjectWriter<'r> {
+    objects: &'r ObjectStore,
+    hash: gix_hash::Kind,
+    level: i32,
+    sharing: Sharing,
+    options: LooseOptions,
+    /// The packs whose times have been set to now.
+    fresh_packs: Mutex<HashSet<u32>>,
+}
+
+impl<'r> ObjectWriter<'r> {
+    /// Reads what the configuration says about compression, syncing and permissions.
+    pub(crate) fn new(repository: &'r Repository) -> Result<Self> {
+        let settings = repository.settings();
+        let umask = hedgerow_fs::umask().unwrap_or(0);
+        Ok(ObjectWriter {
+            objects: repository.objects(),
+            hash: repository.hash_kind(),
+            level: level(repository)?,
+            sharing: settings.sharing,
+            options: LooseOptions {
+                mtime: None,
+                mode: settings.sharing.of_file(READ_ONLY & !umask),
+                sync: settings.fsync.loose_object,
+            },
+            fresh_packs: Mutex::default(),
+        })
+    }
+
+    /// What compresses objects; each worker has its own.
+    pub(crate) fn deflater(&self) -> Deflater {
+        Deflater::new(self.level)
+    }
+
+    /// The id of an object, which is there afterwards. One that was there looks new, so that nobody
+    /// deletes it before something refers to it.
+    pub(crate) fn write(
+        &self,
+        deflater: &mut Deflater,
+        kind: ObjectKind,
+        content: &[u8],
+    ) -> Result<ObjectId> {
+        let id = self.id(kind, content)?;
+        let objects = self.objects;
+        if let Some(location) = objects.locate(&id)? {
+            if self.freshen(&id, location) {
+                return Ok(id);
+            }
+        }
+        let path = objects.own_loose_path(&id);
+        if let Some(directory) = path.parent() {
+            if !hedgerow_fs::exists(directory) {
+                self.sharing.create_directories(directory)?;
+            }
+        }
+        let object = (kind, content);
+        write_loose(objects.directory(), &id, object, deflater, &self.options)?;
+        Ok(id)
+    }
+
+    /// Writes one object.
+    pub(crate) fn write_one(&self, kind: ObjectKind, content: &[u8]) -> Result<ObjectId> {
+        self.write(&mut self.deflater(), kind, content)
+    }
+
+    /// Writes objects of one kind, in parallel.
+    pub(crate) fn write_all(
+        &self,
+        kind: ObjectKind,
+        contents: &[Vec<u8>],
+        options: &Options,
+    ) -> Result<()> {
+        let work = |deflater: &mut Deflater, content: &Vec<u8>, _: &Scope<'_, &Vec<u8>>| {
+            self.write(deflater, kind, content).map(drop)
+        };
+        let contents = contents.iter().collect();
+        run_tasks(options, contents, |_| self.deflater(), work).map_err(Error::from)?;
+        Ok(())
+    }
+
+    pub(crate) fn id(&self, kind: ObjectKind, content: &[u8]) -> Result<ObjectId> {
+        hash_object(self.hash, kind, content).ok_or_else(|| Error::Setup {
+            reason: "SHA-1 appears to be part of a collision attack".into(),
+        })
+    }
+
+    /// Sets the time of the file that has an object to now, of a pack only once.
+    fn freshen(&self, id: &ObjectId, location: Location) -> bool {
+        if let Location::Packed { pack, .. } = location {
+            let fresh = self.fresh_packs.lock();
+            let mut fresh = fresh.unwrap_or_else(PoisonError::into_inner);
+            if fresh.contains(&pack) {
+                return true;
+            }
+            let is_done = self.objects.freshen(id, location);
+            if is_done {
+                fresh.insert(pack);
+            }
+            return is_done;
+        }
+        self.objects.freshen(id, location)
+    }
+}
+
+/// `core.looseCompression`, else `core.compression`; -1 is zlib's usual level.
+fn level(repository: &Repository) -> Result<i32> {
+    let config = repository.config();
+    let level = match config.integer("core.looseCompression")? {
+        Some(level) => level,
+        None => config.integer("core.compression")?.unwrap_or(FASTEST),
+    };
+    let known = i32::try_from(level).ok();
+    known
+        .filter(|level| (-1..=9).contains(level))
+        .ok_or_else(|| Error::Config {
+            reason: format!("bad zlib compression level {level}"),
+        })
+}

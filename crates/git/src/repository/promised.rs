@@ -1,0 +1,100 @@
+//! Objects that a partial clone does not have, because a remote has promised them: git-clone(1)
+//! under `--filter`, and gitrepository-layout(5) under `.promisor`.
+
+use super::Repository;
+use crate::{Error, Result};
+use bstr::{BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_fs::{Exit, Process};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+impl Repository {
+    /// The remotes that have promised objects, in the order in which git asks them.
+    pub fn promisor_remotes(&self) -> Vec<BString> {
+        let is_promisor = |name: &BString| {
+            let setting = |key| self.config().string_in("remote", name.as_bstr(), key);
+            let promised = setting("promisor").map(|text| crate::config::boolean(text.as_bstr()));
+            promised == Some(Some(true)) || setting("partialCloneFilter").is_some()
+        };
+        let first = self.partial_clone_remote();
+        let mut remotes = self.remotes();
+        remotes.retain(|name| is_promisor(name) && Some(name.as_bstr()) != first);
+        // The one that the extension names is asked last, as in git.
+        remotes.extend(first.map(ToOwned::to_owned));
+        remotes
+    }
+
+    /// Runs `run`, and again as often as it ends with an error for objects that are missing here and
+    /// can be fetched: nothing must have been changed then. All that such an error names is fetched
+    /// in one request.
+    ///
+    /// # Errors
+    /// Those of `run`; the one about missing objects if no remote gives them.
+    pub(crate) fn with_promised<T>(
+        &self,
+        mut run: impl FnMut(&Repository) -> Result<T>,
+    ) -> Result<T> {
+        let mut reopened = None;
+        let mut asked = BTreeSet::new();
+        loop {
+            let error = match run(reopened.as_ref().unwrap_or(self)) {
+                Err(error) => error,
+                done => return done,
+            };
+            let missing = error.missing_objects();
+            let is_new = missing.iter().any(|id| !asked.contains(id));
+            if !is_new || self.environment().no_lazy_fetch || !self.fetch_promised(&missing)? {
+                return Err(error);
+            }
+            asked.extend(missing);
+            reopened = Some(Repository::discover(self.environment())?);
+        }
+    }
+
+    /// Asks the remotes for `ids`, one after the other, with `git fetch`; says whether one of them
+    /// gave something.
+    fn fetch_promised(&self, ids: &[ObjectId]) -> Result<bool> {
+        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        for remote in self.promisor_remotes() {
+            let words = [
+                "-c",
+                "fetch.negotiationAlgorithm=noop",
+                "fetch",
+                "--no-tags",
+                "--no-write-fetch-head",
+                "--recurse-submodules=no",
+                "--filter=blob:none",
+                "--stdin",
+                "--end-of-options",
+            ];
+            let mut arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
+            arguments.push(OsString::from_vec(remote.into()));
+            let git = Process {
+                program: "git".into(),
+                arguments,
+                directory: Some(self.hook_base().to_owned()),
+                variables: self.child_variables(),
+                output_to_error: true,
+            };
+            if git.run_with_input(input.as_bytes())? == Exit::Status(0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Error {
+    /// The objects that are not here and whose lack is the error.
+    fn missing_objects(&self) -> Vec<ObjectId> {
+        match self {
+            Error::MissingContent { ids, .. } => ids.clone(),
+            Error::MissingBlob { id } | Error::Pack(hedgerow_pack::Error::Missing { id }) => {
+                vec![*id]
+            }
+            _ => Vec::new(),
+        }
+    }
+}

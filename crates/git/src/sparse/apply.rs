@@ -1,0 +1,139 @@
+//! Bringing the working tree to the rules: files that leave are removed, files that enter are
+//! written, by the parallel machinery of checkout.
+
+use super::rules::SparseRules;
+use crate::checkout::session::Session;
+use crate::checkout::supplies::supplies;
+use crate::checkout::transition::{Remove, Transition, Write};
+use crate::checkout::update::{cache_tree, remove, settle, smudge_racy, trust_stat, write};
+use crate::checkout::{Done, Rejects};
+use crate::index::{EntryStat, Mode, Stage};
+use crate::repository::Repository;
+use crate::worktree::attribute_files::Direction;
+use crate::worktree::sparse::SparsePatterns;
+use crate::worktree::state::{states, State};
+use crate::worktree::OldIndex;
+use crate::Result;
+use bstr::{BStr, BString};
+use hedgerow_engine::Execution;
+
+/// Paths that do not follow the rules, and why.
+#[derive(Default)]
+struct Left {
+    changed: Vec<BString>,
+    unmerged: Vec<BString>,
+    present: Vec<BString>,
+}
+
+/// Brings the working tree and the index to `rules`. Changed and unmerged files stay, with a
+/// warning; so do files that exist where one is to be written.
+pub(crate) fn apply(
+    repository: &Repository,
+    rules: &SparseRules,
+    threshold: Option<u64>,
+    execution: &Execution,
+) -> Result<Done> {
+    let mut session = Session::begin(repository, threshold, execution)?;
+    let mut old = session.read_index()?;
+    let mut done = Done::default();
+    if old.is_new {
+        return Ok(done);
+    }
+    session.include_present(&mut old)?;
+    let matcher = rules.matcher(repository.settings().ignore_case);
+    let state_rules = session.rules(&old);
+    let mut states = states(&session.root, &old.index, &state_rules, &session.engine())?;
+    trust_stat(&mut states, &old.index, &state_rules, |_| true);
+    settle(&session, &mut states, &old.index)?;
+    let (mut next, left) = transition(&old, &states, &matcher);
+    let is_removed = |path: &BStr| next.removes(&old.index, path);
+    let direction = Direction::CheckOut {
+        is_removed: &is_removed,
+    };
+    let supplies = supplies(&session, &next, &direction)?;
+    remove(&session, &old.index, &next, &mut done)?;
+    write(&session, &mut next, supplies, &mut done)?;
+    smudge_racy(&mut next, &old, &states);
+    let tree = cache_tree(&session, &old.index, &next.index);
+    next.index.set_cache_tree(tree);
+    let warning = session
+        .write_index(&next.index, true)
+        .map_err(|error| done.ended_by(error))?;
+    done.warnings.extend(warning);
+    done.warnings.extend(left.warnings());
+    Ok(done)
+}
+
+fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Transition, Left) {
+    let mut left = Left::default();
+    let mut next = Transition {
+        index: old.index.successor(),
+        writes: Vec::new(),
+        removals: Vec::new(),
+        must_be_absent: Vec::new(),
+        became_directories: Vec::new(),
+        kept_from: (0..states.len() as u32).map(Some).collect(),
+        left_despite_sparse: Vec::new(),
+        rejects: Rejects::default(),
+    };
+    let entries = next.index.entries_mut();
+    for (at, known) in old.index.entries().iter().enumerate() {
+        let path = old.index.path(known);
+        let (row, state, entry) = (at as u32, states[at], &mut entries[at]);
+        if known.flags.stage != Stage::Merged {
+            if left.unmerged.last().is_none_or(|last| last != path) {
+                left.unmerged.push(path.to_owned());
+            }
+            continue;
+        }
+        let is_excluded = matcher.excludes(path);
+        let is_module = known.mode == Mode::Gitlink;
+        entry.flags.skip_worktree = is_excluded;
+        match (known.flags.skip_worktree, is_excluded) {
+            (false, true) if state == State::Absent => {}
+            (false, true) if state == State::Clean => next.removals.push(Remove {
+                row,
+                directory: is_module,
+            }),
+            (false, true) => {
+                entry.flags.skip_worktree = false;
+                left.changed.push(path.to_owned());
+            }
+            (true, false) if state == State::Absent => {
+                entry.stat = EntryStat::default();
+                next.kept_from[at] = None;
+                next.writes.push(Write {
+                    row,
+                    replaces: false,
+                    untracked: false,
+                });
+            }
+            (true, false) if !is_module => left.present.push(path.to_owned()),
+            _ => {}
+        }
+    }
+    (next, left)
+}
+
+impl Left {
+    fn warnings(&self) -> Vec<String> {
+        let groups = [
+            (&self.changed, "are not up to date and were left"),
+            (&self.unmerged, "are unmerged and were left"),
+            (&self.present, "were already present and thus not updated"),
+        ];
+        let groups = groups.into_iter().filter(|(paths, _)| !paths.is_empty());
+        let mut warnings: Vec<String> = groups
+            .map(|(paths, what)| {
+                let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
+                format!("The following paths {what} despite sparse patterns:\n{list}")
+            })
+            .collect();
+        if let Some(last) = warnings.last_mut() {
+            last.push_str(
+                "\nAfter fixing the above paths, you may want to run `git sparse-checkout reapply`.",
+            );
+        }
+        warnings
+    }
+}

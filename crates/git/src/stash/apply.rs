@@ -1,0 +1,338 @@
+//! Bringing back what was put aside.
+
+use super::capture::{index_tree, unmerged_paths};
+use super::entry::StashEntry;
+use super::index_patch::patched;
+use super::untracked;
+use crate::checkout::{
+    reset, update_amending, Done, Move, Outcome, Rejects, ResetMode, ResetOptions, ResetRequest,
+    ResetTarget, Session, Untracked, Way,
+};
+use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
+use crate::merge::{with_conflicts, Labels, MergedTree, TreeMerge};
+use crate::objects::ObjectWriter;
+use crate::refs::{Expected, RefChange, RefEdit, RefValue};
+use crate::repository::Repository;
+use crate::tree::Difference;
+use crate::Result;
+use bstr::{BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
+
+/// What is brought back, and how conflicts are shown.
+#[derive(Clone, Debug, Default)]
+pub struct ApplyOptions {
+    /// What was in the index is put there again.
+    pub index: bool,
+    /// The names of the sides, where they are not git's.
+    pub labels: ApplyLabels,
+    /// With fewer files than this to write, a single worker writes them
+    /// (`checkout.thresholdForParallelism`).
+    pub threshold: Option<u64>,
+    /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
+    pub execution: Execution,
+}
+
+/// The names of the sides in conflict markers; git's if `None`.
+#[derive(Clone, Debug, Default)]
+pub struct ApplyLabels {
+    /// Of what is there now.
+    pub ours: Option<BString>,
+    /// Of what was put aside.
+    pub theirs: Option<BString>,
+    /// Of what that was made from.
+    pub base: Option<BString>,
+}
+
+/// What bringing back did.
+#[derive(Debug)]
+pub struct Applied {
+    /// How the merge ended.
+    pub outcome: ApplyOutcome,
+    /// What git says of the merge, line by line.
+    pub messages: Vec<BString>,
+    /// What was done in the working tree, and its failures.
+    pub done: Done,
+    /// Untracked files of the entry that are there already; they were left alone.
+    pub in_the_way: Vec<BString>,
+    /// Changed files that stay out of the index, because something else takes their place there.
+    pub not_unstaged: Vec<BString>,
+}
+
+impl Applied {
+    /// Whether all came back.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.outcome, ApplyOutcome::Clean)
+            && self.in_the_way.is_empty()
+            && self.done.failures.is_empty()
+    }
+}
+
+/// How the merge of the entry with what is there ended.
+#[derive(Debug)]
+pub enum ApplyOutcome {
+    /// Without conflicts.
+    Clean,
+    /// With conflicts, which are in the index and in the files.
+    Conflicts,
+    /// Something would be lost: no tracked file was touched.
+    Rejected(Rejects),
+    /// These paths are in conflict already; nothing was touched.
+    Unmerged(Vec<BString>),
+    /// The index differs from HEAD at these paths, and what was in the index is to be put there:
+    /// nothing was touched.
+    Staged(Vec<BString>),
+    /// What was in the index does not fit, for these reasons; nothing was touched.
+    IndexMisfits(Vec<String>),
+}
+
+impl From<ApplyOutcome> for Applied {
+    fn from(outcome: ApplyOutcome) -> Self {
+        Applied {
+            outcome,
+            messages: Vec::new(),
+            done: Done::default(),
+            in_the_way: Vec::new(),
+            not_unstaged: Vec::new(),
+        }
+    }
+}
+
+/// Merges what `entry` put aside into the working tree.
+pub fn apply(
+    repository: &Repository,
+    entry: &StashEntry,
+    options: &ApplyOptions,
+) -> Result<Applied> {
+    let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+    let mut old = session.read_index()?;
+    session.include_present(&mut old)?;
+    if old.index.is_unmerged() {
+        let paths = unmerged_paths(&old.index);
+        return Ok(ApplyOutcome::Unmerged(paths).into());
+    }
+    let writer = ObjectWriter::new(repository)?;
+    let current = index_tree(&session, &writer, &old.index)?;
+    let mut wanted_index = None;
+    if options.index && entry.base_tree != entry.index_tree && current != entry.index_tree {
+        let trees = (entry.base_tree, entry.index_tree);
+        match patched(&session, &writer, &old.index, trees)? {
+            Ok(tree) => wanted_index = Some(tree),
+            Err(misfits) => return Ok(ApplyOutcome::IndexMisfits(misfits).into()),
+        }
+        let staged = staged_paths(&session, &old.index)?;
+        if !staged.is_empty() {
+            drop(session);
+            return with_untracked(
+                repository,
+                entry,
+                options,
+                ApplyOutcome::Staged(staged).into(),
+            );
+        }
+    }
+    let labels = labels(entry, current, &options.labels);
+    let merge = TreeMerge {
+        worktree: &session,
+        writer: &writer,
+        ours: &old.index,
+        our_tree: current,
+        base: entry.base_tree,
+        theirs: entry.tree,
+        labels,
+    };
+    let merged = merge.run()?;
+    let has_changes = entry.base_tree != entry.tree;
+    if wanted_index.is_some() {
+        // The index is as HEAD; but git resets it here, and logs that.
+        drop(session);
+        reset_index(repository, options)?;
+        session = Session::begin(repository, options.threshold, &options.execution)?;
+    }
+    session.recurse_submodules = false;
+    let job = Move {
+        old: Some(current),
+        new: Some(merged.tree),
+        way: Way::Switch,
+        untracked: Untracked::Keep,
+        list_changes: false,
+    };
+    let wanted = match wanted_index {
+        Some(tree) if merged.conflicts.is_empty() => Some(Difference::between(
+            repository,
+            None,
+            Some(tree),
+            session.names(),
+            &session.engine(),
+        )?),
+        _ => None,
+    };
+    let mut not_unstaged = Vec::new();
+    let mut amend = |index: &Index| match &wanted {
+        _ if !merged.conflicts.is_empty() => with_conflicts(index, &merged.conflicts).map(Some),
+        Some(tree) => like_tree(index, tree).map(Some),
+        None => unstaged(index, &old.index, &merged, &mut not_unstaged).map(Some),
+    };
+    let outcome = update_amending(&mut session, &job, &mut || Ok(()), &mut amend)?;
+    drop(session);
+    let applied = match outcome {
+        Outcome::Done(done) => {
+            let mut messages = merged.messages;
+            if has_changes {
+                set_auto_merge(repository, merged.tree)?;
+            } else {
+                messages.push("Already up to date.".into());
+            }
+            let outcome = if merged.conflicts.is_empty() {
+                ApplyOutcome::Clean
+            } else {
+                ApplyOutcome::Conflicts
+            };
+            Applied {
+                outcome,
+                messages,
+                done,
+                in_the_way: Vec::new(),
+                not_unstaged,
+            }
+        }
+        Outcome::Rejected(rejects) => ApplyOutcome::Rejected(rejects).into(),
+        Outcome::Unmerged(paths) => return Ok(ApplyOutcome::Unmerged(paths).into()),
+    };
+    with_untracked(repository, entry, options, applied)
+}
+
+/// Brings back untracked files, however the rest went.
+fn with_untracked(
+    repository: &Repository,
+    entry: &StashEntry,
+    options: &ApplyOptions,
+    mut applied: Applied,
+) -> Result<Applied> {
+    if let Some(tree) = entry.untracked_tree {
+        let session = Session::begin(repository, options.threshold, &options.execution)?;
+        applied.in_the_way = untracked::restore(&session, tree, &mut applied.done)?;
+    }
+    Ok(applied)
+}
+
+fn labels(entry: &StashEntry, current: ObjectId, given: &ApplyLabels) -> Labels {
+    let or = |given: &Option<BString>, usual: &str| given.clone().unwrap_or_else(|| usual.into());
+    let ours = if entry.base_tree == current {
+        "Version stash was based on".into()
+    } else {
+        or(&given.ours, "Updated upstream")
+    };
+    Labels {
+        base: or(&given.base, "Stash base"),
+        ours,
+        theirs: or(&given.theirs, "Stashed changes"),
+    }
+}
+
+/// The paths at which the index differs from HEAD.
+fn staged_paths(session: &Session<'_>, index: &Index) -> Result<Vec<BString>> {
+    let repository = session.repository;
+    let head = repository.head()?.id();
+    let head = head.map(|id| repository.commit(&id)).transpose()?;
+    let head = head.map(|commit| commit.tree);
+    let staged = crate::status::staged(repository, index, head, &session.engine())?;
+    Ok(staged
+        .changes
+        .into_iter()
+        .map(|change| change.path)
+        .collect())
+}
+
+/// Sets the index to HEAD.
+fn reset_index(repository: &Repository, options: &ApplyOptions) -> Result<()> {
+    let Some(head) = repository.head()?.id() else {
+        return Ok(());
+    };
+    let request = ResetRequest {
+        revision: "HEAD".into(),
+        target: ResetTarget::Commit(head),
+    };
+    let options = ResetOptions {
+        mode: ResetMode::Mixed,
+        no_refresh: true,
+        execution: options.execution.clone(),
+        ..ResetOptions::default()
+    };
+    reset(repository, &request, &options).map(drop)
+}
+
+/// The index after a merge without conflicts: as before, but for new files. A path that cannot be in
+/// it again, since a new file takes its place, is added to `not_unstaged`.
+fn unstaged(
+    index: &Index,
+    before: &Index,
+    merged: &MergedTree,
+    not_unstaged: &mut Vec<BString>,
+) -> Result<Index> {
+    let mut builder = Builder::replacing(index);
+    let original = |path: &bstr::BStr| {
+        let row = before.find(path, Stage::Merged).ok()?;
+        Some(before.entries()[row])
+    };
+    let edited = merged.edits.keys().filter_map(|path| {
+        let is_gone = index.find(path.as_bstr(), Stage::Merged).is_err();
+        let entry = original(path.as_bstr())?;
+        is_gone.then_some((path, entry))
+    });
+    let (clashing, gone): (Vec<_>, Vec<_>) =
+        edited.partition(|(path, _)| clashes(index, path.as_bstr()));
+    not_unstaged.extend(clashing.into_iter().map(|(path, _)| path.clone()));
+    let mut gone = gone.into_iter().peekable();
+    let unseen = (EntryStat::default(), Flags::default());
+    for (path, entry) in index.iter() {
+        while let Some((path, entry)) = gone.next_if(|(gone, _)| gone.as_bstr() < path) {
+            builder.push(path.as_bstr(), entry.id, entry.mode, unseen.0, unseen.1)?;
+        }
+        match original(path).filter(|_| merged.edits.contains_key(path)) {
+            Some(old) => builder.push(path, old.id, old.mode, unseen.0, unseen.1)?,
+            None => builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?,
+        }
+    }
+    for (path, entry) in gone {
+        builder.push(path.as_bstr(), entry.id, entry.mode, unseen.0, unseen.1)?;
+    }
+    Ok(builder.finish_replacing(index))
+}
+
+/// Whether `index` has a file above `path`, or a directory in its place.
+fn clashes(index: &Index, path: &bstr::BStr) -> bool {
+    let mut above = path.find_iter(b"/").map(|at| path[..at].as_bstr());
+    !index.range_under(path).is_empty()
+        || above.any(|above| index.find(above, Stage::Merged).is_ok())
+}
+
+/// An index of the files of `tree`, with what `index` knows of the same ones.
+fn like_tree(index: &Index, tree: &Difference) -> Result<Index> {
+    let mut builder = Builder::replacing(index);
+    for change in tree.changes() {
+        let Some(side) = change.new else { continue };
+        let (path, mode) = (tree.path(change), Mode::from(side.kind));
+        let known = index.find(path, Stage::Merged).ok();
+        let known = known.map(|row| index.entries()[row]);
+        let known = known.filter(|entry| (entry.id, entry.mode) == (side.id, mode));
+        let (stat, flags) = known.map_or_else(Default::default, |it| (it.stat, it.flags));
+        builder.push(path, side.id, mode, stat, flags)?;
+    }
+    Ok(builder.finish_replacing(index))
+}
+
+/// Lets `AUTO_MERGE` name the tree with the conflicts as they were written.
+fn set_auto_merge(repository: &Repository, tree: ObjectId) -> Result<()> {
+    let edit = RefEdit {
+        name: "AUTO_MERGE".into(),
+        change: RefChange::Set(RefValue::Direct(tree)),
+        expected: Expected::Anything,
+        log: None,
+        message: None,
+    };
+    let (_, committer) = repository.authors("git stash", "git@stash")?;
+    repository
+        .prepare_reference(edit, &|| false)?
+        .commit("".into(), &committer)
+}

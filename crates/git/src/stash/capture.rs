@@ -1,0 +1,313 @@
+//! What is put aside: the state of the index and of the working tree, as trees.
+
+use crate::checkout::{settle, Session};
+use crate::convert::Buffers;
+use crate::index::{Entry, Index, Mode, Stage};
+use crate::objects::{write_tree, ObjectWriter};
+use crate::status::{staged, Staged};
+use crate::tree::Side;
+use crate::worktree::attribute_files::{directories_above, Direction};
+use crate::worktree::compare::Comparison;
+use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::state::{states_of, State};
+use crate::worktree::OldIndex;
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_codec::Deflater;
+use hedgerow_engine::{run_tasks, Scope};
+use hedgerow_fs::FileKind;
+use hedgerow_object::ObjectKind;
+use hedgerow_tree::split_path;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The local changes of tracked files.
+pub(super) struct Changes {
+    pub old: OldIndex,
+    /// The state of the file of each entry that the pathspecs match.
+    pub states: Vec<State>,
+    /// For each entry, whether the pathspecs match it.
+    pub is_meant: Vec<bool>,
+    /// How the index differs from HEAD, where the pathspecs match.
+    pub staged: Staged,
+}
+
+impl Changes {
+    /// Looks for them.
+    pub(super) fn find(
+        session: &Session<'_>,
+        old: OldIndex,
+        head: ObjectId,
+        specs: Option<&Pathspecs>,
+    ) -> Result<Changes> {
+        let fits = |path: &BStr, mode: Mode| specs.is_none_or(|specs| specs.fits(path, mode));
+        let is_meant: Vec<bool> = old
+            .index
+            .iter()
+            .map(|(path, entry)| fits(path, entry.mode))
+            .collect();
+        let is_asked = |row: usize| {
+            let flags = old.index.entries()[row].flags;
+            is_meant[row] && !flags.skip_worktree && !flags.assume_valid
+        };
+        let rules = session.rules(&old);
+        let engine = session.engine();
+        let mut states = states_of(&session.root, &old.index, &rules, is_asked, &engine)?;
+        settle(session, &mut states, &old.index)?;
+        for (row, state) in states.iter_mut().enumerate() {
+            if !is_asked(row) {
+                *state = State::Clean;
+            }
+        }
+        let mut staged = staged(session.repository, &old.index, Some(head), &engine)?;
+        staged.changes.retain(|change| {
+            let version = change.index.or(change.head);
+            version.is_some_and(|version| fits(change.path.as_bstr(), version.mode))
+        });
+        Ok(Changes {
+            old,
+            states,
+            is_meant,
+            staged,
+        })
+    }
+
+    /// Whether there are any. What changed in submodules is none.
+    pub(super) fn are_there(&self) -> bool {
+        let is_link = |mode: Option<Mode>| mode.is_none_or(|mode| mode == Mode::Gitlink);
+        let mut staged = self.staged.changes.iter();
+        staged.any(|change| {
+            let (head, index) = (
+                change.head.map(|it| it.mode),
+                change.index.map(|it| it.mode),
+            );
+            !(is_link(head) && is_link(index))
+        }) || self.unstaged().next().is_some()
+    }
+
+    /// The rows whose files differ from the index.
+    pub(super) fn unstaged(&self) -> impl Iterator<Item = usize> + '_ {
+        let rows = self.old.index.entries().iter().enumerate();
+        let differs = |(row, entry): &(usize, &Entry)| {
+            let differs = match self.states[*row] {
+                State::Clean | State::Unchanged => entry.flags.intent_to_add,
+                State::Directory => entry.mode != Mode::Gitlink,
+                _ => true,
+            };
+            differs && self.is_meant[*row]
+        };
+        rows.filter(differs).map(|(row, _)| row)
+    }
+
+    /// The tree of the index.
+    pub(super) fn index_tree(
+        &self,
+        session: &Session<'_>,
+        writer: &ObjectWriter<'_>,
+    ) -> Result<ObjectId> {
+        index_tree(session, writer, &self.old.index)
+    }
+
+    /// The tree of the index with the files of the working tree that differ. Git's warnings about
+    /// line ends are added to `warnings`.
+    pub(super) fn worktree_tree(
+        &self,
+        session: &Session<'_>,
+        writer: &ObjectWriter<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<ObjectId> {
+        let index = &self.old.index;
+        let mut wanted = Vec::new();
+        let mut edits: BTreeMap<BString, Option<Side>> = BTreeMap::new();
+        for row in self.unstaged() {
+            let entry = &index.entries()[row];
+            let path = index.path(entry);
+            if entry.flags.intent_to_add {
+                return Err(Error::Usage {
+                    reason: format!("Entry '{path}' not uptodate. Cannot merge."),
+                });
+            }
+            match self.states[row] {
+                State::Directory => {}
+                State::Absent | State::Blocked => {
+                    edits.insert(path.to_owned(), None);
+                }
+                _ if entry.mode == Mode::Gitlink => {}
+                _ => wanted.push((path, Some(entry.mode))),
+            }
+        }
+        // What is in HEAD and no longer in the index may still be in the working tree.
+        let gone = self.staged.changes.iter();
+        let gone = gone.filter(|change| change.index.is_none());
+        let is_free = |path: &BStr| {
+            let mut above = path.find_iter(b"/").map(|at| path[..at].as_bstr());
+            !above.any(|above| index.find(above, Stage::Merged).is_ok())
+        };
+        let gone = gone.map(|change| change.path.as_bstr());
+        wanted.extend(gone.filter(|path| is_free(path)).map(|path| (path, None)));
+        let files = Files {
+            session,
+            writer,
+            index,
+        };
+        for file in files.save(wanted)? {
+            warnings.extend(file.warning);
+            if let Some(side) = file.side {
+                edits.insert(file.path, Some(side));
+            }
+        }
+        let below: Vec<BString> = edits
+            .iter()
+            .filter(|(_, side)| side.is_some())
+            .flat_map(|(path, _)| path_and_rows_below(index, path))
+            .collect();
+        edits.extend(below.into_iter().map(|path| (path, None)));
+        let rows = crate::merge::edited(index, &edits);
+        write_tree(
+            session.repository,
+            writer,
+            rows.into_iter(),
+            &session.engine(),
+        )
+    }
+}
+
+/// The paths of entries below `path`, which is a file now.
+fn path_and_rows_below(index: &Index, path: &BString) -> Vec<BString> {
+    let rows = index.range_under(path.as_bstr());
+    let entries = index.entries()[rows].iter();
+    entries.map(|entry| index.path(entry).to_owned()).collect()
+}
+
+/// The paths in conflict.
+pub(super) fn unmerged_paths(index: &Index) -> Vec<BString> {
+    let unmerged = index
+        .iter()
+        .filter(|(_, entry)| entry.flags.stage != Stage::Merged);
+    let mut paths: Vec<BString> = unmerged.map(|(path, _)| path.to_owned()).collect();
+    paths.dedup();
+    paths
+}
+
+/// The tree of the index, which has no conflicts.
+pub(super) fn index_tree(
+    session: &Session<'_>,
+    writer: &ObjectWriter<'_>,
+    index: &Index,
+) -> Result<ObjectId> {
+    let no_edits = BTreeMap::new();
+    let rows = crate::merge::edited(index, &no_edits);
+    write_tree(
+        session.repository,
+        writer,
+        rows.into_iter(),
+        &session.engine(),
+    )
+}
+
+/// A file of the working tree that was made an object.
+#[derive(Debug)]
+pub(super) struct SavedFile {
+    pub path: BString,
+    /// `None` if there is no file.
+    pub side: Option<Side>,
+    pub warning: Option<String>,
+}
+
+/// Makes objects of files of the working tree.
+pub(super) struct Files<'a> {
+    pub session: &'a Session<'a>,
+    pub writer: &'a ObjectWriter<'a>,
+    pub index: &'a Index,
+}
+
+impl Files<'_> {
+    /// Reads, converts and writes the files, in parallel. Each comes with its mode in the index, if
+    /// it has one. The result is in the order of paths.
+    pub(super) fn save(&self, files: Vec<(&BStr, Option<Mode>)>) -> Result<Vec<SavedFile>> {
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let directories = directories_above(files.iter().map(|(path, _)| *path));
+        let direction = Direction::CheckIn {
+            listed: None,
+            is_gone: &|_| false,
+        };
+        let (converter, _) = self
+            .session
+            .converter(self.index, &directories, &direction)?;
+        let comparison = self.session.comparison(self.index, &converter);
+        let settings = self.session.settings();
+        let (trust_mode, symlinks) = (settings.file_mode, settings.symlinks);
+        let saved = Mutex::new(Vec::with_capacity(files.len()));
+        let writer = self.writer;
+        let worker = |_| (writer.deflater(), Buffers::default());
+        let work = |(deflater, buffers): &mut (Deflater, Buffers),
+                    (path, mode): (&BStr, Option<Mode>),
+                    _: &Scope<'_, (&BStr, Option<Mode>)>| {
+            let mut file = save(&comparison, writer, deflater, buffers, path)?;
+            if let (Some(side), Some(mode)) = (&mut file.side, mode) {
+                let is_file = side.kind != hedgerow_tree::EntryKind::Symlink;
+                let is_executable = mode == Mode::Executable;
+                if is_file && !symlinks && mode == Mode::Symlink {
+                    side.kind = hedgerow_tree::EntryKind::Symlink;
+                } else if is_file && !trust_mode {
+                    side.kind = file_kind(is_executable);
+                }
+            }
+            let mut saved = saved.lock().unwrap_or_else(PoisonError::into_inner);
+            saved.push(file);
+            Ok::<(), Error>(())
+        };
+        run_tasks(&self.session.engine(), files, worker, work).map_err(Error::from)?;
+        let mut saved = saved.into_inner().unwrap_or_else(PoisonError::into_inner);
+        saved.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(saved)
+    }
+}
+
+fn file_kind(is_executable: bool) -> hedgerow_tree::EntryKind {
+    if is_executable {
+        hedgerow_tree::EntryKind::Executable
+    } else {
+        hedgerow_tree::EntryKind::File
+    }
+}
+
+fn save(
+    comparison: &Comparison<'_>,
+    writer: &ObjectWriter<'_>,
+    deflater: &mut Deflater,
+    buffers: &mut Buffers,
+    path: &BStr,
+) -> Result<SavedFile> {
+    let mut saved = SavedFile {
+        path: path.to_owned(),
+        side: None,
+        warning: None,
+    };
+    let (parent, name) = split_path(path);
+    let found = comparison
+        .root
+        .open_dir(parent)
+        .and_then(|directory| directory.stat(name));
+    let stat = match found {
+        Ok(stat) => stat,
+        Err(error) if error.is_absent() => return Ok(saved),
+        Err(error) => return Err(error.into()),
+    };
+    let kind = match stat.kind {
+        FileKind::File => file_kind(stat.mode & 0o100 != 0),
+        FileKind::Symlink => hedgerow_tree::EntryKind::Symlink,
+        _ => return Ok(saved),
+    };
+    let cleaned = comparison.cleaned(path, buffers)?;
+    if let Some(reason) = cleaned.error {
+        return Err(Error::Setup { reason });
+    }
+    let id = writer.write(deflater, ObjectKind::Blob, &cleaned.content)?;
+    saved.side = Some(Side { kind, id });
+    saved.warning = cleaned.warning;
+    Ok(saved)
+}

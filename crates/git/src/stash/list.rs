@@ -1,0 +1,80 @@
+//! The list of entries: `refs/stash` and its log.
+
+use super::entry::StashEntry;
+use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue, Signature};
+use crate::repository::Repository;
+use crate::{Error, Result};
+use bstr::{BStr, ByteSlice};
+use gix_hash::ObjectId;
+
+/// The reference that names the newest entry.
+pub const STASH: &str = "refs/stash";
+
+/// Makes `commit` the newest entry, with `message` in the log.
+///
+/// # Errors
+/// [`Error::Setup`] if it is not made like an entry.
+pub fn store_entry(repository: &Repository, commit: &ObjectId, message: &BStr) -> Result<()> {
+    let hex = commit.to_string();
+    StashEntry::of_commit(repository, commit, hex.as_str().into())?;
+    let (_, committer) = repository.authors("git stash", "git@stash")?;
+    set(repository, *commit, &committer, message)
+}
+
+pub(super) fn set(
+    repository: &Repository,
+    commit: ObjectId,
+    committer: &Signature,
+    message: &BStr,
+) -> Result<()> {
+    let edit = RefEdit {
+        name: STASH.into(),
+        change: RefChange::Set(RefValue::Direct(commit)),
+        expected: Expected::Anything,
+        log: Some(Logged {
+            old: None,
+            new: commit,
+            create: true,
+        }),
+        message: None,
+    };
+    repository
+        .prepare_reference(edit, &|| false)?
+        .commit(message, committer)
+}
+
+/// Deletes all entries.
+pub fn clear_stash(repository: &Repository) -> Result<()> {
+    let Some(id) = repository
+        .reference(STASH.into())?
+        .and_then(|found| found.id)
+    else {
+        return Ok(());
+    };
+    repository.delete_reference(STASH.into(), Expected::Id(id))?;
+    repository.delete_log(STASH.into())
+}
+
+/// Deletes the entry that `entry` names from the stash.
+///
+/// # Errors
+/// [`Error::Usage`] if it is none of the stash.
+pub fn drop_entry(repository: &Repository, entry: &StashEntry) -> Result<()> {
+    let refused = || Error::Usage {
+        reason: format!("{}: Could not drop stash entry", entry.revision),
+    };
+    let revision = &entry.revision;
+    let number = match revision.find_byte(b'@') {
+        None => return Err(refused()),
+        Some(at) => revision[at..]
+            .strip_prefix(b"@{")
+            .and_then(|rest| rest.strip_suffix(b"}"))
+            .and_then(|digits| digits.to_str().ok()?.parse::<usize>().ok())
+            .ok_or_else(refused)?,
+    };
+    let is_empty = repository.drop_log_entry(STASH.into(), number)?;
+    if is_empty {
+        clear_stash(repository)?;
+    }
+    Ok(())
+}

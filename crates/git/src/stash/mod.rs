@@ -1,0 +1,19 @@
+//! Putting local changes aside, and bringing them back: git-stash(1).
+//!
+//! An entry is a commit of the working tree whose parents are HEAD, a commit of the index and, if
+//! untracked files were put aside too, a commit of these. `refs/stash` names the newest entry; the
+//! older ones are in its log.
+
+mod apply;
+mod capture;
+mod entry;
+mod index_patch;
+mod list;
+mod push;
+mod untracked;
+
+pub use apply::{apply, Applied, ApplyLabels, ApplyOptions, ApplyOutcome};
+pub use entry::StashEntry;
+pub use list::{clear_stash, drop_entry, store_entry, STASH};
+pub use push::{create_entry, push, PushOptions, PushOutcome, Pushed};
+pub use untracked::UntrackedWish;

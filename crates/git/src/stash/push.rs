@@ -1,0 +1,428 @@
+//! Putting local changes aside.
+
+use super::capture::{unmerged_paths, Changes, Files};
+use super::list::{set, STASH};
+use super::untracked::{self, UntrackedWish};
+use crate::checkout::{
+    checkout_paths, reset, Done, PathOptions, PathOutcome, ResetMode, ResetOptions, ResetOutcome,
+    ResetRequest, ResetTarget, Session, Unmerged,
+};
+use crate::index::Mode;
+use crate::objects::{write_tree, NewCommit, ObjectWriter, TreeRow};
+use crate::refs::Signature;
+use crate::repository::Repository;
+use crate::status::Staged;
+use crate::worktree::pathspecs::Pathspecs;
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
+
+/// What is put aside, and what stays.
+#[derive(Clone, Debug, Default)]
+pub struct PushOptions {
+    /// Only paths that match these pathspecs, relative to the user's current directory; all if empty.
+    pub pathspecs: Vec<BString>,
+    /// The message, if it is not to name the branch and its commit.
+    pub message: Option<BString>,
+    /// What is in the index stays, there and in the working tree.
+    pub keep_index: bool,
+    /// Only what is in the index is put aside.
+    pub staged: bool,
+    /// Which files that are not tracked are put aside.
+    pub untracked: UntrackedWish,
+    /// With fewer files than this to write, a single worker writes them
+    /// (`checkout.thresholdForParallelism`).
+    pub threshold: Option<u64>,
+    /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
+    pub execution: Execution,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub enum PushOutcome {
+    /// An entry was made, and the changes are gone from the working tree and the index, apart from
+    /// the failures it lists.
+    Pushed(Box<Pushed>),
+    /// There are no changes.
+    NoChanges,
+    /// Nothing was staged, and only that was to be put aside.
+    NothingStaged,
+    /// There is no commit yet.
+    NoCommit,
+    /// These pathspecs match no tracked file.
+    Unmatched(Vec<BString>),
+    /// These paths are in conflict.
+    Unmerged(Vec<BString>),
+    /// What is in the working tree cannot be recorded, for this reason.
+    Unsaved(Error),
+    /// These staged files have changes since, so that what was staged cannot be taken out of them.
+    Unseparable(Vec<BString>),
+}
+
+/// What was put aside.
+#[derive(Debug)]
+pub struct Pushed {
+    /// The commit that is the new entry.
+    pub commit: ObjectId,
+    /// The message of the entry.
+    pub message: BString,
+    /// Git's warnings about the files that were put aside.
+    pub warnings: Vec<String>,
+    /// What was done in the working tree, and its failures.
+    pub done: Done,
+    /// What was in the index was to stay, but these pathspecs match nothing of it, so that it is gone
+    /// from there and the working tree, too.
+    pub not_kept: Vec<BString>,
+}
+
+/// Puts local changes aside.
+pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
+    let session = Session::begin(repository, options.threshold, &options.execution)?;
+    let recorded = match record(&session, options)? {
+        Ok(recorded) => recorded,
+        Err(outcome) => return Ok(outcome),
+    };
+    if !repository.has_log(STASH.into()) {
+        super::list::clear_stash(repository)?;
+    }
+    let message = &recorded.message;
+    set(
+        repository,
+        recorded.commit,
+        &recorded.committer,
+        message.as_ref(),
+    )?;
+    let mut done = Done::default();
+    recorded.take_untracked(&session, &mut done)?;
+    // What follows locks the index itself.
+    drop(session);
+    if options.staged {
+        restore_paths(repository, options, recorded.staged_paths(), &mut done)?;
+    } else if options.pathspecs.is_empty() {
+        reset_hard(repository, options, recorded.head, &mut done)?;
+    } else {
+        let specs = options.pathspecs.clone();
+        restore_paths(repository, options, specs, &mut done)?;
+    }
+    let mut not_kept = Vec::new();
+    if options.keep_index && !options.staged && !recorded.index_tree.is_empty_tree() {
+        not_kept = keep_index(repository, options, recorded.index_tree, &mut done)?;
+    }
+    Ok(PushOutcome::Pushed(Box::new(Pushed {
+        commit: recorded.commit,
+        message: recorded.message,
+        warnings: recorded.warnings,
+        done,
+        not_kept,
+    })))
+}
+
+/// Makes the commits of an entry and changes nothing else.
+pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
+    let session = Session::begin(repository, options.threshold, &options.execution)?;
+    Ok(match record(&session, options)? {
+        Err(outcome) => outcome,
+        Ok(recorded) => PushOutcome::Pushed(Box::new(Pushed {
+            commit: recorded.commit,
+            message: recorded.message,
+            warnings: recorded.warnings,
+            done: Done::default(),
+            not_kept: Vec::new(),
+        })),
+    })
+}
+
+/// The commits of an entry.
+struct Recorded {
+    head: ObjectId,
+    commit: ObjectId,
+    index_tree: ObjectId,
+    message: BString,
+    committer: Signature,
+    warnings: Vec<String>,
+    staged: Staged,
+    /// The untracked files that are in it.
+    untracked: Vec<(BString, Mode, ObjectId)>,
+}
+
+/// Writes the commits of an entry, unless there is nothing to record or it cannot be done.
+fn record(session: &Session<'_>, options: &PushOptions) -> Result<Result<Recorded, PushOutcome>> {
+    let repository = session.repository;
+    let mut old = session.read_index()?;
+    session.include_present(&mut old)?;
+    let specs = match options.pathspecs.as_slice() {
+        [] => None,
+        given => Some(Pathspecs::new(repository, given)?),
+    };
+    if let (Some(specs), UntrackedWish::None) = (specs.as_ref(), options.untracked) {
+        let mut specs = specs.clone();
+        for (path, entry) in old.index.iter() {
+            specs.matches(path, entry.mode);
+        }
+        let unmatched = specs.unmatched();
+        if !unmatched.is_empty() {
+            return Ok(Err(PushOutcome::Unmatched(unmatched)));
+        }
+    }
+    if old.index.is_unmerged() {
+        return Ok(Err(PushOutcome::Unmerged(unmerged_paths(&old.index))));
+    }
+    let head = repository.head()?;
+    let Some(id) = head.id() else {
+        return Ok(Err(PushOutcome::NoCommit));
+    };
+    let commit = repository.commit(&id)?;
+    let changes = Changes::find(session, old, commit.tree, specs.as_ref())?;
+    let wish = options.untracked;
+    let untracked = untracked::list(repository, wish, &options.pathspecs, session.execution())?;
+    if !changes.are_there() && untracked.is_empty() {
+        return Ok(Err(PushOutcome::NoChanges));
+    }
+    if options.staged && changes.staged.changes.is_empty() && specs.is_none() {
+        return Ok(Err(PushOutcome::NothingStaged));
+    }
+    if options.staged {
+        let left = changed_since(&changes);
+        if !left.is_empty() {
+            return Ok(Err(PushOutcome::Unseparable(left)));
+        }
+    }
+    let writer = ObjectWriter::new(repository)?;
+    let branch: BString = match head
+        .branch()
+        .and_then(|name| name.strip_prefix(b"refs/heads/"))
+    {
+        Some(name) => name.into(),
+        None => "(no branch)".into(),
+    };
+    let subject = commit.subject();
+    let short = repository.short_id(&id)?;
+    let place = [&branch[..], b": ", short.as_bytes(), b" ", &subject];
+    let place = BString::from(place.concat());
+    let (author, committer) = repository.authors("git stash", "git@stash")?;
+    let write = |tree: ObjectId, parents: &[ObjectId], message: &BStr| {
+        let new = NewCommit {
+            tree,
+            parents,
+            author: &author,
+            committer: &committer,
+            message,
+        };
+        new.write(repository, &writer)
+    };
+    let mut warnings = Vec::new();
+    let index_tree = changes.index_tree(session, &writer)?;
+    let message = BString::from([b"index on ", &place[..], b"\n"].concat());
+    let index_commit = write(index_tree, &[id], message.as_bstr())?;
+    let mut parents = vec![id, index_commit];
+    let mut saved = Vec::new();
+    if wish != UntrackedWish::None {
+        saved = save_untracked(session, &writer, &changes, &untracked, &mut warnings)?;
+        let rows = saved.iter().map(|(path, mode, id)| TreeRow {
+            path: path.as_bstr(),
+            mode: *mode,
+            id: *id,
+        });
+        let tree = write_tree(repository, &writer, rows, &session.engine())?;
+        let message = BString::from([b"untracked files on ", &place[..], b"\n"].concat());
+        parents.push(write(tree, &[], message.as_bstr())?);
+    }
+    let tree = if options.staged {
+        index_tree
+    } else {
+        match changes.worktree_tree(session, &writer, &mut warnings) {
+            Ok(tree) => tree,
+            Err(error @ (Error::Usage { .. } | Error::Setup { .. })) => {
+                return Ok(Err(PushOutcome::Unsaved(error)))
+            }
+            Err(error) => return Err(error),
+        }
+    };
+    session.end_filters();
+    let given = options.message.as_ref().filter(|text| !text.is_empty());
+    let message: BString = match given {
+        None => [b"WIP on ", &place[..]].concat().into(),
+        Some(text) => [b"On ", &branch[..], b": ", text].concat().into(),
+    };
+    Ok(Ok(Recorded {
+        head: id,
+        commit: write(tree, &parents, message.as_bstr())?,
+        index_tree,
+        message,
+        committer,
+        warnings,
+        staged: changes.staged,
+        untracked: saved,
+    }))
+}
+
+/// Staged files that have changed since.
+fn changed_since(changes: &Changes) -> Vec<BString> {
+    let index = &changes.old.index;
+    let unstaged = changes.unstaged();
+    let paths = unstaged.map(|row| index.path(&index.entries()[row]));
+    let is_staged = |path: &&BStr| {
+        let staged = &changes.staged.changes;
+        staged
+            .binary_search_by(|change| change.path.as_bstr().cmp(path))
+            .is_ok()
+    };
+    paths.filter(is_staged).map(BStr::to_owned).collect()
+}
+
+fn save_untracked(
+    session: &Session<'_>,
+    writer: &ObjectWriter<'_>,
+    changes: &Changes,
+    paths: &[BString],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<(BString, Mode, ObjectId)>> {
+    let (files, others): (Vec<&BString>, Vec<&BString>) =
+        paths.iter().partition(|path| !path.ends_with(b"/"));
+    warnings.extend(others.iter().map(|path| format!("Ignoring path {path}")));
+    let saver = Files {
+        session,
+        writer,
+        index: &changes.old.index,
+    };
+    let wanted = files.into_iter().map(|path| (path.as_bstr(), None));
+    let mut saved = Vec::new();
+    for file in saver.save(wanted.collect())? {
+        warnings.extend(file.warning);
+        if let Some(side) = file.side {
+            saved.push((file.path, Mode::from(side.kind), side.id));
+        }
+    }
+    Ok(saved)
+}
+
+impl Recorded {
+    /// Removes the untracked files that are in the entry now.
+    fn take_untracked(&self, session: &Session<'_>, done: &mut Done) -> Result<()> {
+        if self.untracked.is_empty() {
+            return Ok(());
+        }
+        let files = self
+            .untracked
+            .iter()
+            .map(|(path, mode, id)| (path, *mode, *id));
+        let index = untracked::index_of(session.repository, files)?;
+        untracked::remove(session, &index, done)
+    }
+
+    /// Pathspecs of the paths that were staged.
+    fn staged_paths(&self) -> Vec<BString> {
+        let changes = self.staged.changes.iter();
+        let spec = |path: &BString| BString::from([b":(top,literal)", &path[..]].concat());
+        changes.map(|change| spec(&change.path)).collect()
+    }
+}
+
+/// Sets the index and the working tree to HEAD.
+fn reset_hard(
+    repository: &Repository,
+    options: &PushOptions,
+    head: ObjectId,
+    done: &mut Done,
+) -> Result<()> {
+    let request = ResetRequest {
+        target: ResetTarget::Commit(head),
+        revision: "HEAD".into(),
+    };
+    let options = ResetOptions {
+        mode: ResetMode::Hard,
+        no_recursion: true,
+        threshold: options.threshold,
+        execution: options.execution.clone(),
+        ..ResetOptions::default()
+    };
+    match reset(repository, &request, &options)? {
+        ResetOutcome::Done(reset) => {
+            add(done, reset.done);
+            reset.head_failure.map_or(Ok(()), Err)
+        }
+        ResetOutcome::Rejected(rejects) => {
+            let reason = match rejects.first() {
+                Some((path, reason)) => reason.of_path(path.as_bstr()),
+                None => "Could not reset index file to revision 'HEAD'.".into(),
+            };
+            Err(Error::Setup { reason })
+        }
+        ResetOutcome::NoHead => Err(Error::Internal {
+            reason: "HEAD was there".into(),
+        }),
+    }
+}
+
+/// Sets paths in the index and in the working tree to HEAD.
+fn restore_paths(
+    repository: &Repository,
+    options: &PushOptions,
+    pathspecs: Vec<BString>,
+    done: &mut Done,
+) -> Result<()> {
+    if pathspecs.is_empty() {
+        return Ok(());
+    }
+    let head = repository.head()?.id();
+    let tree = head.map(|id| repository.commit(&id)).transpose()?;
+    let tree = tree.map(|commit| commit.tree);
+    set_paths(repository, options, (pathspecs, tree, false), done).map(drop)
+}
+
+/// Sets the working tree and the index to what was in the index. Returns pathspecs that match nothing
+/// of it; then nothing is done.
+fn keep_index(
+    repository: &Repository,
+    options: &PushOptions,
+    tree: ObjectId,
+    done: &mut Done,
+) -> Result<Vec<BString>> {
+    let pathspecs = match options.pathspecs.as_slice() {
+        [] => vec![":/".into()],
+        given => given.to_vec(),
+    };
+    set_paths(repository, options, (pathspecs, Some(tree), true), done)
+}
+
+fn set_paths(
+    repository: &Repository,
+    options: &PushOptions,
+    (pathspecs, tree, runs_hook): (Vec<BString>, Option<ObjectId>, bool),
+    done: &mut Done,
+) -> Result<Vec<BString>> {
+    let options = PathOptions {
+        pathspecs,
+        tree,
+        overlay: false,
+        unmerged: Unmerged::LeaveOut,
+        may_match_nothing: !runs_hook,
+        no_recursion: !runs_hook,
+        runs_hook,
+        threshold: options.threshold,
+        execution: options.execution.clone(),
+        ..PathOptions::default()
+    };
+    match checkout_paths(repository, &options)? {
+        PathOutcome::Done(restored) => {
+            add(done, restored);
+            Ok(Vec::new())
+        }
+        PathOutcome::Unmatched(specs) => Ok(specs),
+        PathOutcome::Unmerged(_) | PathOutcome::WithoutSide(_) => Err(Error::Internal {
+            reason: "there are no conflicts".into(),
+        }),
+    }
+}
+
+fn add(done: &mut Done, more: Done) {
+    done.written += more.written;
+    done.bytes += more.bytes;
+    done.removed += more.removed;
+    done.workers = done.workers.max(more.workers);
+    done.failures.extend(more.failures);
+    done.warnings.extend(more.warnings);
+    done.unconverted.extend(more.unconverted);
+    done.collided.extend(more.collided);
+}

@@ -1,0 +1,98 @@
+//! Untracked files: which are put aside, and bringing them back.
+
+use crate::checkout::{kept_out, remove_rows, write_rows, Done, Session};
+use crate::index::{Builder, EntryStat, Flags, Index, Mode, Version};
+use crate::repository::Repository;
+use crate::status::{self, IgnoreSubmodules, IgnoredFiles, RenameWish, UntrackedFiles};
+use crate::tree::Difference;
+use crate::Result;
+use bstr::{BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
+
+/// Which files that are not tracked are put aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UntrackedWish {
+    /// None.
+    #[default]
+    None,
+    /// Untracked ones.
+    Untracked,
+    /// Ignored ones, too.
+    All,
+}
+
+/// The untracked files that match the pathspecs, in order. Other repositories end in a slash.
+pub(super) fn list(
+    repository: &Repository,
+    wish: UntrackedWish,
+    pathspecs: &[BString],
+    execution: &Execution,
+) -> Result<Vec<BString>> {
+    if wish == UntrackedWish::None {
+        return Ok(Vec::new());
+    }
+    let options = status::Options {
+        untracked: UntrackedFiles::All,
+        ignored: if wish == UntrackedWish::All {
+            IgnoredFiles::Traditional
+        } else {
+            IgnoredFiles::No
+        },
+        ignore_submodules: Some(IgnoreSubmodules::All),
+        renames: RenameWish::No,
+        optional_locks: false,
+        pathspecs: pathspecs.to_vec(),
+        execution: execution.clone(),
+    };
+    let found = status::status(repository, &options)?;
+    let mut paths = found.untracked;
+    paths.extend(found.ignored);
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+/// An index of files, none of which has been looked at.
+pub(super) fn index_of<'a>(
+    repository: &Repository,
+    files: impl Iterator<Item = (&'a BString, Mode, ObjectId)>,
+) -> Result<Index> {
+    let mut builder = Builder::new(repository.hash_kind(), Version::default());
+    for (path, mode, id) in files {
+        let (stat, flags) = (EntryStat::default(), Flags::default());
+        builder.push(path.as_bstr(), id, mode, stat, flags)?;
+    }
+    Ok(builder.finish())
+}
+
+/// Removes the files of `files`, and the directories that become empty.
+pub(super) fn remove(session: &Session<'_>, files: &Index, done: &mut Done) -> Result<()> {
+    remove_rows(session, files, done)
+}
+
+/// Writes the files of the tree `tree` where there is nothing yet. Returns the paths that are there
+/// already.
+pub(super) fn restore(
+    session: &Session<'_>,
+    tree: ObjectId,
+    done: &mut Done,
+) -> Result<Vec<BString>> {
+    let repository = session.repository;
+    let (names, engine) = (session.names(), session.engine());
+    let files = Difference::between(repository, None, Some(tree), names, &engine)?;
+    let mut there = Vec::new();
+    let mut builder = Builder::new(repository.hash_kind(), Version::default());
+    for change in files.changes() {
+        let Some(side) = change.new else { continue };
+        let path = files.path(change);
+        if kept_out(&session.root, path)? {
+            there.push(path.to_owned());
+            continue;
+        }
+        let mode = Mode::from(side.kind);
+        let (stat, flags) = (EntryStat::default(), Flags::default());
+        builder.push(path, side.id, mode, stat, flags)?;
+    }
+    write_rows(session, builder.finish(), done)?;
+    Ok(there)
+}

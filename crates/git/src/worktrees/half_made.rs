@@ -1,0 +1,41 @@
+//! A working tree that is being made: what of it is there goes away unless it is finished.
+
+use super::tree_removal::remove_tree;
+use std::path::{Path, PathBuf};
+
+/// Removes the administrative directory and the working tree when it is dropped.
+#[derive(Debug)]
+pub(crate) struct HalfMade {
+    admin: Option<PathBuf>,
+    top: Option<PathBuf>,
+}
+
+impl HalfMade {
+    /// The administrative directory `admin` was made.
+    pub(crate) fn new(admin: &Path) -> Self {
+        HalfMade {
+            admin: Some(admin.to_owned()),
+            top: None,
+        }
+    }
+
+    /// The directory `top` is there.
+    pub(crate) fn has_top(&mut self, top: &Path) {
+        self.top = Some(top.to_owned());
+    }
+
+    /// The working tree is whole: it stays.
+    pub(crate) fn finish(mut self) {
+        self.admin = None;
+        self.top = None;
+    }
+}
+
+impl Drop for HalfMade {
+    fn drop(&mut self) {
+        for path in [self.admin.take(), self.top.take()].into_iter().flatten() {
+            // The reason why it is not finished is told; git does not tell what stays behind, too.
+            let _ = remove_tree(&path);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The working trees of a repository: git-worktree(1).
+//!
+//! Each has its administrative directory below `worktrees` in the common one. A file there names
+//! the `.git` file of the working tree, which names that directory (`links`).
+
+mod add;
+mod candidate;
+mod half_made;
+mod links;
+mod list;
+mod lock;
+mod populate;
+mod prune;
+mod relocate;
+mod remove;
+mod repair;
+mod request;
+pub(crate) mod tree_removal;
+mod words;
+
+pub use add::{add, AddFailure, AddOptions, AddStage, Added, NewBranchName};
+pub use list::{WorkingTree, WorktreeHead};
+pub use lock::{lock, unlock};
+pub use prune::{prune, Pruned};
+pub use relocate::{relocate, MoveOptions};
+pub use remove::{remove, RemoveOptions};
+pub use repair::{repair, Repair};
+pub use request::{Notice, Preparing};
+pub use words::GivenPath;

@@ -1,0 +1,126 @@
+//! Removing a working tree.
+
+use super::links::{is_there, validate};
+use super::list::WorkingTree;
+use super::prune::{remove_admin, remove_worktrees_if_empty, words};
+use super::tree_removal::remove_tree;
+use crate::index::{Index, Mode};
+use crate::repository::Repository;
+use crate::status::{status, Configuration, IgnoreSubmodules, Options};
+use crate::{Error, Result};
+use bstr::BStr;
+use hedgerow_engine::Execution;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// How a working tree is removed.
+#[derive(Clone, Debug, Default)]
+pub struct RemoveOptions {
+    /// 1: although it has changes or untracked files; 2: also a locked one.
+    pub force: u8,
+    /// How to run.
+    pub execution: Execution,
+}
+
+/// Removes the working tree that `word` means, and its administrative directory. Returns what could
+/// not be removed; the rest is gone.
+///
+/// # Errors
+/// [`Error::Setup`], in git's words, if it may not be removed; nothing has changed then.
+pub fn remove(repository: &Repository, word: &BStr, options: &RemoveOptions) -> Result<Vec<Error>> {
+    let refused = |reason: String| Err(Error::Setup { reason });
+    let tree = repository.find_worktree(repository.worktrees()?, word)?;
+    let Some(id) = &tree.id else {
+        return refused(format!("'{word}' is a main working tree"));
+    };
+    if let Some(reason) = tree.lock_reason()?.filter(|_| options.force < 2) {
+        return refused(if reason.is_empty() {
+            "cannot remove a locked working tree;\nuse 'remove -f -f' to override or unlock first"
+                .into()
+        } else {
+            format!(
+                "cannot remove a locked working tree, lock reason: {reason}\nuse 'remove -f -f' to \
+                 override or unlock first"
+            )
+        });
+    }
+    if let Err(reason) = validate(repository, &tree, true) {
+        return refused(format!(
+            "validation failed, cannot remove working tree: {reason}"
+        ));
+    }
+    let mut failures = Vec::new();
+    if is_there(&tree.path) {
+        if options.force == 0 {
+            refuse_changes(repository, &tree, word, options)?;
+        }
+        if options.execution.cancel.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        if let Err(error) = remove_tree(&tree.path) {
+            let reason = words(&error);
+            failures.push(Error::Setup {
+                reason: format!("failed to delete '{}': {reason}", tree.path.display()),
+            });
+        }
+    }
+    failures.extend(remove_admin(repository, id.as_ref()).err());
+    remove_worktrees_if_empty(repository);
+    Ok(failures)
+}
+
+/// Refuses a working tree that has anything that its index and HEAD do not have.
+fn refuse_changes(
+    repository: &Repository,
+    tree: &WorkingTree,
+    word: &BStr,
+    options: &RemoveOptions,
+) -> Result<()> {
+    refuse_submodules(repository, tree)?;
+    let linked = repository.open_linked(&tree.path)?;
+    let found = status(
+        &linked,
+        &Options {
+            untracked: Configuration::read(&linked)?.untracked,
+            ignore_submodules: Some(IgnoreSubmodules::None),
+            optional_locks: !repository.environment().no_optional_locks,
+            execution: options.execution.clone(),
+            ..Options::default()
+        },
+    )?;
+    // What could not be looked at may be a change.
+    let is_clean =
+        found.changes.is_empty() && found.untracked.is_empty() && found.failures.is_empty();
+    if is_clean {
+        return Ok(());
+    }
+    Err(Error::Setup {
+        reason: format!("'{word}' contains modified or untracked files, use --force to delete it"),
+    })
+}
+
+/// Refuses a working tree with submodules that have repositories.
+pub(crate) fn refuse_submodules(repository: &Repository, tree: &WorkingTree) -> Result<()> {
+    let has_modules = hedgerow_fs::is_directory(&tree.git_dir.join("modules"));
+    if has_modules || has_populated_submodule(repository, tree)? {
+        return Err(Error::Setup {
+            reason: "working trees containing submodules cannot be moved or removed".into(),
+        });
+    }
+    Ok(())
+}
+
+fn has_populated_submodule(repository: &Repository, tree: &WorkingTree) -> Result<bool> {
+    let path = tree.git_dir.join("index");
+    let Some((index, _)) = Index::load(&path, repository.hash_kind())? else {
+        return Ok(false);
+    };
+    let others = repository.other_repositories();
+    let mut links = index
+        .iter()
+        .filter(|(_, entry)| entry.mode == Mode::Gitlink);
+    Ok(links.any(|(path, _)| {
+        let directory = tree.path.join(OsStr::from_bytes(path));
+        others.has(&directory.join(".git"))
+    }))
+}

@@ -1,0 +1,188 @@
+//! Making working trees and their administrative directories name each other again.
+
+use super::links::{is_no_file, is_there};
+use super::list::without_dot_git;
+use super::words::real_as_far_as_it_goes;
+use super::{GivenPath, WorkingTree};
+use crate::discover::{git_file_target, GitFileProblem};
+use crate::repository::Repository;
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+const LINE_LIMIT_BYTES: u64 = 1 << 20;
+
+/// What a repair has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// What is wrong, in git's words.
+    pub reason: &'static str,
+    /// Where.
+    pub path: BString,
+    /// It cannot be repaired.
+    pub is_error: bool,
+}
+
+struct Repairs<'a> {
+    repository: &'a Repository,
+    is_relative: bool,
+    visit: &'a mut dyn FnMut(&Repair),
+}
+
+/// Repairs the links of all working trees: first those of the ones at `words`, which were moved (by
+/// default the current directory), then those that are where they are known to be. `visit` is shown
+/// what is found.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn repair(
+    repository: &Repository,
+    words: &[BString],
+    relative_paths: Option<bool>,
+    visit: &mut dyn FnMut(&Repair),
+) -> Result<()> {
+    let mut repairs = Repairs {
+        repository,
+        is_relative: repository.uses_relative_paths(relative_paths)?,
+        visit,
+    };
+    let here = repository
+        .work_tree()
+        .map_or(BString::from("."), |top| top.as_os_str().as_bytes().into());
+    let here = [here];
+    let words = if words.is_empty() { &here } else { words };
+    // A path that leads nowhere ends the command before anything is written.
+    for word in words {
+        let path = GivenPath::new(repository, word.as_ref()).path;
+        let above = path.parent().unwrap_or(&path);
+        if word.is_empty() || !hedgerow_fs::is_directory(above) {
+            let shown = if word.is_empty() { &path } else { above };
+            return Err(Error::Setup {
+                reason: format!("Invalid path '{}'", shown.display()),
+            });
+        }
+    }
+    for word in words {
+        repairs.moved(word.as_ref())?;
+    }
+    for tree in repository.worktrees()?.iter().skip(1) {
+        repairs.known(tree)?;
+    }
+    Ok(())
+}
+
+impl Repairs<'_> {
+    fn tell(&mut self, is_error: bool, path: impl Into<BString>, reason: &'static str) {
+        let path = path.into();
+        (self.visit)(&Repair {
+            reason,
+            path,
+            is_error,
+        });
+    }
+
+    /// The `.git` file of a working tree that is where it is known to be.
+    fn known(&mut self, tree: &WorkingTree) -> Result<()> {
+        if !is_there(&tree.path) {
+            return Ok(());
+        }
+        let shown = tree.path.as_os_str().as_bytes();
+        if !hedgerow_fs::is_directory(&tree.path) {
+            self.tell(true, shown, "not a directory");
+            return Ok(());
+        }
+        let admin = hedgerow_fs::real_path(&tree.git_dir)?;
+        let environment = self.repository.environment();
+        let reason = match git_file_target(&tree.path.join(".git"), environment) {
+            Err(problem) if is_no_file(problem) => {
+                self.tell(true, shown, ".git is not a file");
+                return Ok(());
+            }
+            Err(_) => ".git file broken",
+            Ok(target) if target != admin => ".git file incorrect",
+            Ok(_) if self.is_relative => ".git file absolute/relative path mismatch",
+            Ok(_) => return Ok(()),
+        };
+        self.tell(false, shown, reason);
+        self.repository
+            .link_worktree(&tree.path, &admin, self.is_relative)
+    }
+
+    /// The administrative directory of a working tree that may have been moved to `word`.
+    fn moved(&mut self, word: &BStr) -> Result<()> {
+        let place = GivenPath {
+            shown: word.to_owned(),
+            ..GivenPath::new(self.repository, word)
+        };
+        let common = hedgerow_fs::real_path(self.repository.common_dir())?;
+        let real = real_as_far_as_it_goes(&place.path);
+        if without_dot_git(&real) == without_dot_git(&common) {
+            return Ok(());
+        }
+        let dot_git = real.join(".git");
+        if !hedgerow_fs::is_directory(&real) {
+            self.tell(true, place.shown, "not a valid path");
+            return Ok(());
+        }
+        let dot_git = hedgerow_fs::real_path(&dot_git).unwrap_or(dot_git);
+        let inferred = self.inferred(&dot_git);
+        let shown = dot_git.as_os_str().as_bytes();
+        let environment = self.repository.environment();
+        let target = match (git_file_target(&dot_git, environment), inferred) {
+            // It names the administrative directory of the repository that it was copied from.
+            (Ok(_) | Err(GitFileProblem::NotARepository), Some(inferred)) => inferred,
+            (Ok(target), None) => target,
+            (Err(problem), _) => {
+                let reason = match problem {
+                    problem if is_no_file(problem) => {
+                        "unable to locate repository; .git is not a file"
+                    }
+                    GitFileProblem::NotARepository => {
+                        "unable to locate repository; .git file does not reference a repository"
+                    }
+                    _ => "unable to locate repository; .git file broken",
+                };
+                self.tell(true, shown, reason);
+                return Ok(());
+            }
+        };
+        let gitdir = target.join("gitdir");
+        let Some(reason) = self.problem(&gitdir, &target, &dot_git) else {
+            return Ok(());
+        };
+        self.tell(false, gitdir.as_os_str().as_bytes(), reason);
+        let top = without_dot_git(&dot_git);
+        self.repository
+            .link_worktree(&top, &target, self.is_relative)
+    }
+
+    /// What is wrong with the file `gitdir` in `admin`, which should name `dot_git`.
+    fn problem(&self, gitdir: &Path, admin: &Path, dot_git: &Path) -> Option<&'static str> {
+        let Ok(Some(line)) = hedgerow_fs::read_file(gitdir, LINE_LIMIT_BYTES) else {
+            return Some("gitdir unreadable");
+        };
+        if self.is_relative == line.starts_with(b"/") {
+            return Some("gitdir absolute/relative path mismatch");
+        }
+        let mut named = PathBuf::from(OsStr::from_bytes(line.trim_ascii_end()));
+        if !named.is_absolute() {
+            named = real_as_far_as_it_goes(&admin.join(named));
+        }
+        (named != dot_git).then_some("gitdir incorrect")
+    }
+
+    /// The administrative directory of this repository with the name that the file `dot_git` has at
+    /// its end, if there is one.
+    fn inferred(&self, dot_git: &Path) -> Option<PathBuf> {
+        let content = hedgerow_fs::read_file(dot_git, LINE_LIMIT_BYTES).ok()??;
+        let line = content.strip_prefix(b"gitdir:")?.trim_ascii();
+        let id = &line[line.rfind_byte(b'/')? + 1..];
+        if id.is_empty() {
+            return None;
+        }
+        let admin = self.repository.admin_dir(id.as_bstr());
+        hedgerow_fs::is_directory(&admin).then(|| real_as_far_as_it_goes(&admin))
+    }
+}

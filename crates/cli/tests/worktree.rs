@@ -721,6 +721,8 @@ fn sparse_indexes_are_those_of_git() {
             "r: ! status --short",
             "r: sparse set x",
             "r: ! fsck",
+            "r: % checkout-index -f -- d/",
+            "r: % checkout-index -f -- x d",
             "r: % switch -q old",
             "r: % switch -q main",
             "r: sparse add d",

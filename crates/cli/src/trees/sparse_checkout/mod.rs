@@ -61,7 +61,7 @@ pub struct Mode {
     /// The rules are patterns
     #[arg(long)]
     pub no_cone: bool,
-    /// Not built: git writes a sparse index
+    /// Write one entry of the index for each directory outside the cone
     #[arg(long, hide = true)]
     pub sparse_index: bool,
     /// Write an index of files, not of directories

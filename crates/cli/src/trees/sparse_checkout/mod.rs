@@ -62,7 +62,7 @@ pub struct Mode {
     #[arg(long)]
     pub no_cone: bool,
     /// Write one entry of the index for each directory outside the cone
-    #[arg(long, hide = true)]
+    #[arg(long)]
     pub sparse_index: bool,
     /// Write an index of files, not of directories
     #[arg(long)]

@@ -30,6 +30,7 @@ mod write;
 pub use builder::Builder;
 pub use cache_tree::{CacheTree, Directory};
 pub use entry::{Entry, Flags, Mode, Stage};
+pub(crate) use extensions::untracked::{UntrackedCache, ALL_FILES, FOLDED};
 pub use referenced::Referenced;
 pub use stat::{CheckStat, EntryStat, StatRules};
 pub use write::WriteOptions;
@@ -114,9 +115,30 @@ impl Index {
         self.extensions.resolve_undo.clone_from(known);
     }
 
-    /// Drops what a file system monitor said of the entries.
-    pub(crate) fn forget_file_system_monitor(&mut self) {
-        self.extensions.fsmonitor_token = None;
+    /// The moment up to which a file system monitor vouches for entries.
+    pub(crate) fn fsmonitor_token(&self) -> Option<&[u8]> {
+        self.extensions.fsmonitor_token.as_deref()
+    }
+
+    /// Sets or, with `None`, drops what a file system monitor said: up to which moment the flags of
+    /// the entries count.
+    pub(crate) fn set_fsmonitor_token(&mut self, token: Option<Vec<u8>>) {
+        self.extensions.fsmonitor_token = token;
+    }
+
+    /// The untracked files that Git found, by directory.
+    pub(crate) fn untracked_cache(&self) -> Option<UntrackedCache<'_>> {
+        UntrackedCache::parse(self.extensions.untracked.as_ref()?, self.hash)
+    }
+
+    /// Invalidates records of the untracked cache.
+    pub(crate) fn forget_untracked(&mut self, rows: &[usize]) {
+        let Some(mut cache) = self.untracked_cache() else {
+            return;
+        };
+        rows.iter().for_each(|row| cache.forget(*row));
+        let bytes = cache.serialize();
+        self.extensions.untracked = Some(bytes);
     }
 
     /// The sides of resolved conflicts by path: mode and object of the stages 1 to 3.

@@ -21,8 +21,14 @@ use crate::{Error, Result};
 use bstr::ByteSlice;
 use hedgerow_tree::EntryKind;
 
-/// `merge.conflictStyle`.
-pub(crate) fn configured_style(repository: &Repository) -> Result<ConflictStyle> {
+/// The style that is wanted, or else `merge.conflictStyle`.
+pub(crate) fn style(
+    repository: &Repository,
+    wanted: Option<ConflictStyle>,
+) -> Result<ConflictStyle> {
+    if let Some(wanted) = wanted {
+        return Ok(wanted);
+    }
     let Some(name) = repository.config().text("merge.conflictStyle")? else {
         return Ok(ConflictStyle::default());
     };

@@ -2,6 +2,7 @@
 
 use super::entries::{class, exact, EntryMerger, Labels, Sides};
 use super::renames::{self, Renames};
+use super::ConflictStyle;
 use crate::convert::Attributes;
 use crate::index::{Index, Mode, Stage};
 use crate::objects::{write_tree, ObjectWriter, TreeRow};
@@ -24,6 +25,8 @@ pub(crate) struct TreeMerge<'a> {
     pub base: ObjectId,
     pub theirs: ObjectId,
     pub labels: Labels,
+    /// How conflicts are shown.
+    pub style: ConflictStyle,
 }
 
 /// A merged tree.
@@ -186,7 +189,7 @@ impl State<'_> {
             writer: self.merge.writer,
             attributes,
             labels: &self.merge.labels,
-            style: super::configured_style(repository)?,
+            style: self.merge.style,
         };
         for (path, moved) in std::mem::take(&mut self.moved) {
             self.merge_moved(&merger, &path, &moved)?;

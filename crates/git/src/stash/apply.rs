@@ -9,7 +9,7 @@ use crate::checkout::{
     ResetTarget, Session, Untracked, Way,
 };
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
-use crate::merge::{with_conflicts, Labels, MergedTree, TreeMerge};
+use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
 use crate::objects::ObjectWriter;
 use crate::refs::{Expected, RefChange, RefEdit, RefValue};
 use crate::repository::Repository;
@@ -26,6 +26,8 @@ pub struct ApplyOptions {
     pub index: bool,
     /// The names of the sides, where they are not git's.
     pub labels: ApplyLabels,
+    /// How conflicts are shown, if not as `merge.conflictStyle` says.
+    pub style: Option<ConflictStyle>,
     /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
@@ -140,6 +142,7 @@ pub fn apply(
         base: entry.base_tree,
         theirs: entry.tree,
         labels,
+        style: crate::merge::style(repository, options.style)?,
     };
     let merged = merge.run()?;
     let has_changes = entry.base_tree != entry.tree;
@@ -320,6 +323,14 @@ fn like_tree(index: &Index, tree: &Difference) -> Result<Index> {
         builder.push(path, side.id, mode, stat, flags)?;
     }
     Ok(builder.finish_replacing(index))
+}
+
+/// An index of the files of `tree`, none of which has been looked at.
+pub(super) fn new_index(session: &Session<'_>, tree: Option<ObjectId>) -> Result<Index> {
+    let repository = session.repository;
+    let (names, engine) = (session.names(), session.engine());
+    let tree = Difference::between(repository, None, tree, names, &engine)?;
+    like_tree(&Index::empty(repository.hash_kind()), &tree)
 }
 
 /// Lets `AUTO_MERGE` name the tree with the conflicts as they were written.

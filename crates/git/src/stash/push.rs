@@ -134,9 +134,9 @@ pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<Pu
 }
 
 /// The commits of an entry.
-struct Recorded {
+pub(super) struct Recorded {
     head: ObjectId,
-    commit: ObjectId,
+    pub commit: ObjectId,
     index_tree: ObjectId,
     message: BString,
     committer: Signature,
@@ -147,7 +147,10 @@ struct Recorded {
 }
 
 /// Writes the commits of an entry, unless there is nothing to record or it cannot be done.
-fn record(session: &Session<'_>, options: &PushOptions) -> Result<Result<Recorded, PushOutcome>> {
+pub(super) fn record(
+    session: &Session<'_>,
+    options: &PushOptions,
+) -> Result<Result<Recorded, PushOutcome>> {
     let repository = session.repository;
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;

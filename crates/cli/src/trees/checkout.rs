@@ -1,7 +1,7 @@
 //! `hedgerow checkout`: determines the form of the command and runs it.
 
 use super::branch_options::BranchOptions;
-use super::merge_options::MergeOptions;
+use super::merge_options::{MergeOptions, Merging};
 use super::pathspec_file::PathspecFile;
 use super::run::{bytes, Run, Switching};
 use super::writing::Writing;
@@ -101,7 +101,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                 pathspecs: paths.pathspecs,
                 tree: paths.tree,
                 overlay: !command.no_overlay,
-                unmerged: unmerged(side, command.force),
+                unmerged: unmerged(side, merging, command.force),
                 beyond_sparse: command.ignore_skip_worktree_bits,
                 ..PathOptions::default()
             },
@@ -122,11 +122,12 @@ pub fn side(ours: bool, theirs: bool) -> Option<MergeSide> {
 }
 
 /// What happens to unmerged paths.
-pub fn unmerged(side: Option<MergeSide>, leave_out: bool) -> Unmerged {
-    match side {
-        Some(side) => Unmerged::Take(side),
-        None if leave_out => Unmerged::LeaveOut,
-        None => Unmerged::Refuse,
+pub fn unmerged(side: Option<MergeSide>, merging: Option<Merging>, leave_out: bool) -> Unmerged {
+    match (side, merging) {
+        (Some(side), _) => Unmerged::Take(side),
+        (None, Some(Merging { style })) => Unmerged::Merge(style),
+        (None, None) if leave_out => Unmerged::LeaveOut,
+        (None, None) => Unmerged::Refuse,
     }
 }
 

@@ -238,12 +238,13 @@ impl<'a> Run<'a> {
                 Ok(REFUSED)
             }
             PathOutcome::WithoutSide(paths) => {
-                let version = match options.unmerged {
-                    Unmerged::Take(MergeSide::Theirs) => "their",
-                    _ => "our",
+                let lacks = match options.unmerged {
+                    Unmerged::Take(MergeSide::Theirs) => "their version",
+                    Unmerged::Merge(_) => "all necessary versions",
+                    _ => "our version",
                 };
                 for path in paths {
-                    let message = format_args!("path '{path}' does not have {version} version");
+                    let message = format_args!("path '{path}' does not have {lacks}");
                     self.output.error(message);
                 }
                 Ok(REFUSED)
@@ -254,14 +255,18 @@ impl<'a> Run<'a> {
                     let report = Report::done(done, None, self.started.elapsed());
                     self.output.data(report.to_json().as_bytes());
                 }
-                if counts {
+                if counts && done.recreated > 0 {
+                    let noun = messages::counted(done.recreated, "merge conflict");
+                    self.output.say(format_args!("Recreated {noun}"));
+                }
+                let updated = done.written.saturating_sub(done.recreated);
+                if counts && (updated > 0 || done.recreated == 0) {
                     let from = match options.tree {
                         Some(id) => self.repository.short_id(&id)?,
                         None => "the index".into(),
                     };
-                    let noun = if done.written == 1 { "path" } else { "paths" };
-                    self.output
-                        .say(format_args!("Updated {} {noun} from {from}", done.written));
+                    let paths = messages::counted(updated, "path");
+                    self.output.say(format_args!("Updated {paths} from {from}"));
                 }
                 let code = tell(done, self.global, self.started.elapsed(), self.output);
                 Ok(match done.hook_failure {

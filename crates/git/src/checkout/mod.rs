@@ -1,5 +1,6 @@
 //! Checkout: moves the working tree and the index from one commit to another.
 
+mod conflicts;
 mod contents;
 mod from_index;
 mod lanes;

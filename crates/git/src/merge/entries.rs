@@ -1,7 +1,7 @@
 //! Merging what three trees have at one path: the rules of git's strategy `ort`, without renames.
 
 use super::content::{
-    is_binary, merge_contents, ConflictStyle, ContentOptions, Favor, MARKER_SIZE,
+    is_binary, merge_contents, Algorithm, ConflictStyle, ContentOptions, Favor, MARKER_SIZE,
 };
 use crate::convert::{Attributes, MergeAttribute};
 use crate::objects::ObjectWriter;
@@ -40,6 +40,8 @@ pub(crate) struct EntryMerger<'a> {
     pub attributes: &'a Attributes,
     pub labels: &'a Labels,
     pub style: ConflictStyle,
+    /// How contents are compared.
+    pub algorithm: Algorithm,
 }
 
 /// Regular files, links and submodules cannot be merged with each other.
@@ -163,7 +165,13 @@ impl EntryMerger<'_> {
         })
     }
 
-    fn merge_files(&self, path: &BStr, sides: Sides, labels: &Labels) -> Result<MergedFile> {
+    /// Merges contents; a side that is not there is empty.
+    pub(crate) fn merge_files(
+        &self,
+        path: &BStr,
+        sides: Sides,
+        labels: &Labels,
+    ) -> Result<MergedFile> {
         let mut contents = Vec::with_capacity(sides.len());
         for side in sides {
             contents.push(match side {
@@ -196,6 +204,7 @@ impl EntryMerger<'_> {
                 Favor::Neither
             },
             marker_size: driver.marker_size,
+            algorithm: self.algorithm,
             labels: [
                 labels.ours.as_bstr(),
                 labels.base.as_bstr(),
@@ -212,10 +221,11 @@ impl EntryMerger<'_> {
     }
 }
 
-struct MergedFile {
-    content: Vec<u8>,
-    is_clean: bool,
-    warning: Option<BString>,
+/// Merged content.
+pub(crate) struct MergedFile {
+    pub content: Vec<u8>,
+    pub is_clean: bool,
+    pub warning: Option<BString>,
 }
 
 /// How the content of a file is merged: gitattributes(5) under `merge`.

@@ -11,8 +11,8 @@ pub use content::{
     is_binary, merge_contents, misfit_of_patch, Algorithm, ConflictStyle, ContentOptions, Favor,
     MergedContent, MARKER_SIZE,
 };
-pub(crate) use entries::Labels;
-pub(crate) use result::with_conflicts;
+pub(crate) use entries::{EntryMerger, Labels, Sides};
+pub(crate) use result::{with_conflicts, STAGES};
 pub(crate) use tree::{edited, MergedTree, TreeMerge};
 
 use crate::index::Mode;

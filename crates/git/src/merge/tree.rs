@@ -2,7 +2,7 @@
 
 use super::entries::{class, exact, EntryMerger, Labels, Sides};
 use super::renames::{self, Renames};
-use super::ConflictStyle;
+use super::{Algorithm, ConflictStyle};
 use crate::convert::Attributes;
 use crate::index::{Index, Mode, Stage};
 use crate::objects::{write_tree, ObjectWriter, TreeRow};
@@ -190,6 +190,7 @@ impl State<'_> {
             attributes,
             labels: &self.merge.labels,
             style: self.merge.style,
+            algorithm: Algorithm::default(),
         };
         for (path, moved) in std::mem::take(&mut self.moved) {
             self.merge_moved(&merger, &path, &moved)?;

@@ -421,6 +421,7 @@ fn set_paths(
 
 fn add(done: &mut Done, more: Done) {
     done.written += more.written;
+    done.recreated += more.recreated;
     done.bytes += more.bytes;
     done.removed += more.removed;
     done.workers = done.workers.max(more.workers);

@@ -43,6 +43,7 @@ apply the local changes later by running \"git stash pop\".";
 
 /// What became of local changes that were put aside for a switch.
 pub fn carried(autostash: &Autostash, output: &Output) {
+    autostash.warnings.iter().for_each(|it| output.warn(it));
     for failure in &autostash.failures {
         output.error(failure);
     }

@@ -213,3 +213,125 @@ fn untracked_files_in_the_place_of_tracked_ones_are_not_lost() {
         assert_eq!(repository.ask(&["stash", "list"]), "");
     }
 }
+
+/// A repository with edits that a switch to `side` has to merge, each with words of its own.
+fn edited() -> Repository {
+    let repository = two_branches(&["w f 1 a", "w z 2 a", "w dir/g 1 a"]);
+    for (path, line, word) in EDITS {
+        let file = repository.root.join(path);
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let text = text.replace(&format!("\n{line}\n"), &format!("\n{word}\n"));
+        fs::write(
+            &file,
+            if text.contains(word) {
+                text
+            } else {
+                format!("{word}\n")
+            },
+        )
+        .unwrap();
+    }
+    repository.git(&["add", "new"]);
+    repository
+}
+
+/// Files, lines of theirs, and what these become: the first conflicts, the second does not.
+const EDITS: [(&str, &str, &str); 4] = [
+    ("f", "1", "precious-f"),
+    ("z", "8", "precious-z"),
+    ("dir/h", "4", "precious-h"),
+    ("new", "", "precious-new"),
+];
+
+/// Each edit is in its file, in the stash, or in the commit that is named meanwhile.
+fn assert_edits_are_kept(repository: &Repository, what: &str) {
+    for (path, _, word) in EDITS {
+        let has = |text: &[u8]| String::from_utf8_lossy(text).contains(word);
+        let is_in_place = fs::read(repository.root.join(path)).is_ok_and(|text| has(&text));
+        let is_named = ["refs/stash", "CHECKOUT_AUTOSTASH_HEAD"]
+            .iter()
+            .any(|name| {
+                let shown = repository.run(&["show", &format!("{name}:{path}")], b"");
+                has(&shown.stdout)
+            });
+        assert!(
+            is_in_place || is_named,
+            "{what}: the edit of '{path}' is lost"
+        );
+    }
+}
+
+#[test]
+fn no_failing_call_loses_an_edit() {
+    let origin = edited();
+    let home = crate::support::temporary();
+    let mut number_of_copy = 0;
+    let mut fail = |fault: &str| -> usize {
+        number_of_copy += 1;
+        let copy = origin.copy(&home.path().join(number_of_copy.to_string()));
+        let words = ["checkout", "-j2", "--threshold=0", "-m", "side"];
+        let outcome = copy.hedgerow_with(&words, &[("HEDGEROW_TEST_FAULT", fault)]);
+        let what = format!("{fault}: {outcome:?}");
+        copy.assert_no_lock(&what);
+        assert_edits_are_kept(&copy, &what);
+        fs::remove_dir_all(&copy.root).unwrap();
+        let (_, count) = outcome.stderr.rsplit_once("saw ").expect(&what);
+        count.split(' ').next().unwrap().parse().expect(&what)
+    };
+    for (ops, errno) in [
+        ("create", 28),
+        ("write", 28),
+        ("rename", 5),
+        ("close", 28),
+        ("remove", 5),
+        ("create+write+mkdir+close", 28),
+    ] {
+        let count = fail(&format!("{ops}:1000000:{errno}"));
+        assert!(count > 3, "{ops} is called {count} times");
+        let step = count.div_ceil(24);
+        for number in (1..=count).step_by(step) {
+            fail(&format!("{ops}:{number}:{errno}"));
+            // A disk that fills up stays full.
+            fail(&format!("{ops}:{number}-1000000:{errno}"));
+        }
+    }
+}
+
+#[test]
+fn no_kill_loses_an_edit() {
+    let origin = edited();
+    let home = crate::support::temporary();
+    let start = |copy: &Repository| {
+        let mut command = crate::HEDGEROW.command(&copy.root);
+        command.args(["switch", "-j2", "--threshold=0", "-m", "side"]);
+        command.stdout(std::process::Stdio::null());
+        command.stderr(std::process::Stdio::null());
+        command.spawn().unwrap()
+    };
+    let whole = origin.copy(&home.path().join("whole"));
+    let begun = std::time::Instant::now();
+    start(&whole).wait().unwrap();
+    let takes = begun.elapsed();
+    let mut moments_with_changes_aside = 0;
+    for moment in 0..40_u32 {
+        let copy = origin.copy(&home.path().join(moment.to_string()));
+        let mut child = start(&copy);
+        std::thread::sleep(takes * moment / 36);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_edits_are_kept(&copy, &format!("killed after {moment}/36"));
+        let held = copy.git_dir().join("CHECKOUT_AUTOSTASH_HEAD");
+        if held.exists() {
+            moments_with_changes_aside += 1;
+            // They are in the way of the next switch, until they are in the stash.
+            fs::remove_file(copy.git_dir().join("index.lock")).ok();
+            fs::remove_file(copy.git_dir().join("HEAD.lock")).ok();
+            copy.git(&["stash", "store", "CHECKOUT_AUTOSTASH_HEAD"]);
+            copy.git(&["update-ref", "-d", "CHECKOUT_AUTOSTASH_HEAD"]);
+            copy.git(&["reset", "-q", "--hard"]);
+            let popped = copy.run(&["stash", "apply"], b"");
+            assert!([0, 1].contains(&popped.code), "{popped:?}");
+        }
+    }
+    println!("{moments_with_changes_aside} of 40 kills came while the changes were put aside");
+}

@@ -51,11 +51,13 @@ pub struct Switched {
 }
 
 /// Local changes that were put aside, and brought back after the switch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Autostash {
     /// They are back. If not, they are the newest entry of the stash, whatever the working tree has of
     /// them.
     pub is_applied: bool,
+    /// Git's warnings about the files that were put aside.
+    pub warnings: Vec<String>,
     /// What went wrong besides conflicts.
     pub failures: Vec<Error>,
     /// How files and index differ from the commit that was switched to; filled only if requested.

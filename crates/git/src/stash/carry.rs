@@ -85,11 +85,12 @@ impl Carrier<'_> {
             execution: options.execution.clone(),
             ..PushOptions::default()
         };
-        let commit = match record(&session, &wish)? {
-            Ok(recorded) => recorded.commit,
+        let recorded = match record(&session, &wish)? {
+            Ok(recorded) => recorded,
             Err(PushOutcome::NoChanges) => return Ok(MergingSwitch::Switched(Box::new(first))),
             Err(outcome) => return Ok(MergingSwitch::Unstashable(outcome)),
         };
+        let (commit, warnings) = (recorded.commit, recorded.warnings);
         let entry = StashEntry::of_commit(repository, &commit, commit.to_string().as_str().into())?;
         let labels = self.labels(&first.old)?;
         self.try_to_merge(&session, &entry, &labels)?;
@@ -107,12 +108,15 @@ impl Carrier<'_> {
             // Git puts the changes aside, finds that out, and brings them back; not what was staged.
             moved.switched.autostash = Some(Autostash {
                 is_applied: true,
-                failures: Vec::new(),
-                local_changes: Vec::new(),
+                warnings,
+                ..Autostash::default()
             });
             return Ok(MergingSwitch::Switched(Box::new(moved.switched)));
         }
-        let mut autostash = self.bring_back(&entry, labels);
+        let mut autostash = Autostash {
+            warnings,
+            ..self.bring_back(&entry, labels)
+        };
         if let Err(error) = self.let_go(commit, &autostash) {
             autostash.failures.push(error);
         }
@@ -213,7 +217,7 @@ impl Carrier<'_> {
         Autostash {
             is_applied,
             failures,
-            local_changes: Vec::new(),
+            ..Autostash::default()
         }
     }
 
@@ -230,12 +234,7 @@ impl Carrier<'_> {
 
     /// Puts the changes into the stash, since the switch ended halfway with `error`.
     fn save(&self, commit: ObjectId, error: Error) -> Error {
-        let autostash = Autostash {
-            is_applied: false,
-            failures: Vec::new(),
-            local_changes: Vec::new(),
-        };
-        let reason = match self.let_go(commit, &autostash) {
+        let reason = match self.let_go(commit, &Autostash::default()) {
             Ok(()) => "the local changes are in the stash: 'git stash pop' brings them back".into(),
             Err(error) => format!("the local changes are in the commit {commit}: {error}"),
         };

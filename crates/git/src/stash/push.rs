@@ -140,7 +140,7 @@ pub(super) struct Recorded {
     index_tree: ObjectId,
     message: BString,
     committer: Signature,
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
     staged: Staged,
     /// The untracked files that are in it.
     untracked: Vec<(BString, Mode, ObjectId)>,

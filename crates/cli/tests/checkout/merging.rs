@@ -335,3 +335,64 @@ fn no_kill_loses_an_edit() {
     }
     println!("{moments_with_changes_aside} of 40 kills came while the changes were put aside");
 }
+
+#[test]
+fn programs_merge_what_they_are_asked_to() {
+    for status in [0, 1, 128] {
+        let repository = two_branches(&["w f 1 a", "w dir/g 1 a"]);
+        let attributes = repository.root.join(".git/info/attributes");
+        fs::write(
+            attributes,
+            "f merge=own\ndir/g merge=own conflict-marker-size=9\n",
+        )
+        .unwrap();
+        let driver = "cat %O %B >>%A; echo 100%% %L %P %S %X %Y %Z >>%A";
+        let driver = format!("{driver}; test -f %A; exit {status}");
+        repository.git(&["config", "merge.own.driver", &driver]);
+        let edit = |repository: &Repository| change(repository, &["w f 1 b", "w dir/g 8 b"]);
+        let label = format!("exit {status}");
+        let mut pair = Pair::of(&repository, &label);
+        pair.each("edit", edit);
+        pair.both("stash", "", &["push", "-q"], &[]);
+        pair.each("switch", |repository| {
+            repository.git(&["checkout", "-q", "side"]);
+        });
+        pair.both("stash", "", &["pop"], &[]);
+        pair.checkout(&["-m", "f"]);
+        pair.both("restore", "", &["--conflict=diff3", "."], &[]);
+        if git_stashes() {
+            let mut pair = Pair::of(&repository, &label);
+            pair.each("edit", edit);
+            pair.checkout(&["-m", "side"]);
+        }
+    }
+    // A program that fails is no conflict: nothing is touched.
+    let repository = two_branches(&["w f 1 a"]);
+    fs::write(
+        repository.root.join(".git/info/attributes"),
+        "f merge=own\n",
+    )
+    .unwrap();
+    repository.git(&["config", "merge.own.driver", "exit 129"]);
+    change(&repository, &["w f 1 b"]);
+    repository.git(&["stash", "push", "-q"]);
+    repository.git(&["checkout", "-q", "side"]);
+    let before = repository.tree();
+    let outcome = repository.hedgerow(&["stash", "apply"]);
+    assert!(outcome.code != 0, "{outcome:?}");
+    assert!(
+        outcome.stderr.contains("failed to execute internal merge"),
+        "{outcome:?}"
+    );
+    assert!(repository.tree() == before);
+    repository.git(&["checkout", "-q", "main"]);
+    change(&repository, &["w f 1 b"]);
+    // The switch is done when the program runs, and the changes are in the stash.
+    let outcome = repository.hedgerow(&["checkout", "-m", "side"]);
+    assert!(outcome.stderr.contains("failed to execute"), "{outcome:?}");
+    assert_eq!(
+        repository.ask(&["rev-list", "-g", "--count", "refs/stash"]),
+        "2"
+    );
+    assert!(repository.tree() == before);
+}

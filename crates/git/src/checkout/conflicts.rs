@@ -73,6 +73,7 @@ impl Recreated {
             labels: &labels,
             style: crate::merge::style(repository, style)?,
             algorithm: Algorithm::Myers,
+            runs_programs: true,
         };
         let mut merged = Vec::with_capacity(rows.len());
         for row in rows {

@@ -3,6 +3,7 @@
 
 mod content;
 mod entries;
+mod program;
 mod renames;
 mod result;
 mod tree;

@@ -27,6 +27,8 @@ pub(crate) struct TreeMerge<'a> {
     pub labels: Labels,
     /// How conflicts are shown.
     pub style: ConflictStyle,
+    /// Programs that merge are run.
+    pub runs_programs: bool,
 }
 
 /// A merged tree.
@@ -46,7 +48,7 @@ impl TreeMerge<'_> {
     /// Merges the trees and writes the result.
     ///
     /// # Errors
-    /// What is not built: submodules that both sides changed, programs that merge.
+    /// What is not built: submodules that both sides changed.
     pub(crate) fn run(&self) -> Result<MergedTree> {
         let repository = self.worktree.repository;
         let engine = self.worktree.engine();
@@ -191,6 +193,7 @@ impl State<'_> {
             labels: &self.merge.labels,
             style: self.merge.style,
             algorithm: Algorithm::default(),
+            runs_programs: self.merge.runs_programs,
         };
         for (path, moved) in std::mem::take(&mut self.moved) {
             self.merge_moved(&merger, &path, &moved)?;

@@ -143,6 +143,7 @@ pub fn apply(
         theirs: entry.tree,
         labels,
         style: crate::merge::style(repository, options.style)?,
+        runs_programs: true,
     };
     let merged = merge.run()?;
     let has_changes = entry.base_tree != entry.tree;

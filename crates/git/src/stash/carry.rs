@@ -167,6 +167,8 @@ impl Carrier<'_> {
                 theirs: label(&labels.theirs),
             },
             style: crate::merge::style(repository, self.style)?,
+            // They may look at the working tree, which is not yet what it will be.
+            runs_programs: false,
         };
         merge.run().map(drop)
     }

@@ -88,6 +88,10 @@ impl Carrier<'_> {
         let recorded = match record(&session, &wish)? {
             Ok(recorded) => recorded,
             Err(PushOutcome::NoChanges) => return Ok(MergingSwitch::Switched(Box::new(first))),
+            // Without a commit, only what is staged is a change.
+            Err(PushOutcome::NoCommit) if session.read_index()?.index.entries().is_empty() => {
+                return Ok(MergingSwitch::Switched(Box::new(first)));
+            }
             Err(outcome) => return Ok(MergingSwitch::Unstashable(outcome)),
         };
         let (commit, warnings) = (recorded.commit, recorded.warnings);

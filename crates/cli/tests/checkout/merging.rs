@@ -396,3 +396,48 @@ fn programs_merge_what_they_are_asked_to() {
     );
     assert!(repository.tree() == before);
 }
+
+/// Git lets new files follow the directory, or suggests it.
+#[test]
+fn files_added_to_a_renamed_directory_are_refused() {
+    for (local, of_side) in [
+        (&["c dir/new x"][..], &["mv dir moved"][..]),
+        (&["mv dir moved"], &["c dir/new x", "w dir/g 1 a"]),
+        (
+            &["c dir/sub/new x", "w f 1 b"],
+            &["mv dir moved", "w f 1 a"],
+        ),
+    ] {
+        let repository = two_branches(of_side);
+        change(&repository, local);
+        change(&repository, &["w z 1 local"]);
+        repository.git(&["stash", "push", "-q"]);
+        repository.git(&["checkout", "-q", "side"]);
+        let clean = repository.tree();
+        let outcome = repository.hedgerow(&["stash", "pop"]);
+        assert!(outcome.code != 0, "{outcome:?}");
+        assert!(
+            outcome.stderr.contains("the other side renamed"),
+            "{outcome:?}"
+        );
+        assert!(repository.tree() == clean);
+        // Beside it, and where git does not look for renamed directories, files are merged.
+        repository.git(&["config", "merge.directoryRenames", "false"]);
+        let outcome = repository.hedgerow(&["stash", "apply", "-q"]);
+        assert!(!outcome.stderr.contains("renamed"), "{outcome:?}");
+    }
+    // Nothing was renamed: the directory went, or stays in part.
+    for (local, of_side) in [
+        (&["c dir/new x"][..], &["rm dir"][..]),
+        (&["c dir/new x"], &["mv dir/sub moved"]),
+        (&["c dir/new x"], &["mv dir/g moved/g"]),
+    ] {
+        let mut pair = Pair::of(&two_branches(of_side), &format!("{local:?} {of_side:?}"));
+        pair.each("edit", |repository| change(repository, local));
+        pair.both("stash", "", &["push", "-q"], &[]);
+        pair.each("switch", |repository| {
+            repository.git(&["checkout", "-q", "side"]);
+        });
+        pair.both("stash", "", &["pop"], &[]);
+    }
+}

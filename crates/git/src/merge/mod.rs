@@ -2,6 +2,7 @@
 //! of trees (`tree`); and what they leave in the index (`result`).
 
 mod content;
+mod directories;
 mod entries;
 mod program;
 mod renames;

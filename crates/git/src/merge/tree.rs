@@ -1,5 +1,6 @@
 //! Merging two trees that come from a common base.
 
+use super::directories::{self, Changes};
 use super::entries::{class, exact, EntryMerger, Labels, Sides};
 use super::renames::{self, Renames};
 use super::{Algorithm, ConflictStyle};
@@ -241,15 +242,22 @@ impl State<'_> {
         let (by_us, by_them) = (lacks(1) || both, lacks(2) || both);
         let worktree = self.merge.worktree;
         let (repository, engine) = (worktree.repository, worktree.engine());
+        let (base, ours) = (Some(self.merge.base), Some(self.merge.our_tree));
+        let our_changes = Difference::between(repository, base, ours, worktree.names(), &engine)?;
+        let sides = Changes {
+            of_ours: &our_changes,
+            of_theirs: changes,
+            ours: self.merge.ours,
+        };
+        let find = |changes: &Difference| renames::find(repository, changes, &engine);
+        directories::refuse_renamed(repository, &sides, &find)?;
         let of_ours = if by_us {
-            let (base, ours) = (Some(self.merge.base), Some(self.merge.our_tree));
-            let changes = Difference::between(repository, base, ours, worktree.names(), &engine)?;
-            renames::find(repository, &changes, &engine)?
+            find(&our_changes)?
         } else {
             Renames::new()
         };
         let of_theirs = if by_them {
-            renames::find(repository, changes, &engine)?
+            find(changes)?
         } else {
             Renames::new()
         };

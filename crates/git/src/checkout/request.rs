@@ -23,7 +23,7 @@ const WILD: &[u8] = b"*?[\\";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Move HEAD and the working tree ([`super::switch`]).
-    Switch(Target),
+    Switch(Box<Target>),
     /// Restore paths; HEAD stays ([`super::checkout_paths`]).
     Paths(RequestedPaths),
 }
@@ -386,7 +386,7 @@ impl Words<'_> {
             self.repository.startable_branch(name.as_ref(), &start)?;
         }
         if pathspecs.is_empty() {
-            self.switch(named).map(Request::Switch)
+            self.switch(named).map(Box::new).map(Request::Switch)
         } else {
             self.paths(named, pathspecs).map(Request::Paths)
         }
@@ -617,7 +617,7 @@ impl Target {
     pub fn of_revision(repository: &Repository, revision: &BStr) -> Result<Target> {
         let words = [revision.to_owned(), "--".into()];
         match Request::parse(repository, &words, &RequestOptions::default(), &mut |_| {})? {
-            Request::Switch(target) => Ok(target),
+            Request::Switch(target) => Ok(*target),
             Request::Paths(_) => Err(refused(format!("invalid reference: {revision}"))),
         }
     }

@@ -161,7 +161,7 @@ fn attributes_decide_how_files_are_merged() {
         "merge=text",
         "merge=unknown",
         "conflict-marker-size=12",
-        "conflict-marker-size=x",
+        "conflict-marker-size=0",
     ] {
         let repository = origin();
         fs::write(

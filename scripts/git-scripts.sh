@@ -44,7 +44,7 @@ mkdir -p "$work/exec" "$work/trash" "$output"
 # word. Words after `--` are paths; who has no `--` does not know it.
 cat >"$work/table" <<'END'
 cat-file -t -s -e -p --batch --batch= --batch-check --batch-check= --batch-command --batch-command= --batch-all-objects --unordered --buffer --no-buffer -z -Z --filter=
-checkout -@fqdlt23m --merge --no-merge --conflict= --conflict: -b: -B: -b* -B* --force --no-force --detach --no-detach --quiet --progress --no-progress --guess --no-guess --orphan: --orphan= --track --track= --no-track --overlay --no-overlay --overwrite-ignore --no-overwrite-ignore --ignore-other-worktrees --no-ignore-other-worktrees --ours --theirs --ignore-skip-worktree-bits --pathspec-from-file= --pathspec-from-file: --pathspec-file-nul --no-recurse-submodules - --
+checkout -@fqdlt23m --merge --no-merge --no-conflict --conflict= --conflict: -b: -B: -b* -B* --force --no-force --detach --no-detach --quiet --progress --no-progress --guess --no-guess --orphan: --orphan= --track --track= --no-track --overlay --no-overlay --overwrite-ignore --no-overwrite-ignore --ignore-other-worktrees --no-ignore-other-worktrees --ours --theirs --ignore-skip-worktree-bits --pathspec-from-file= --pathspec-from-file: --pathspec-file-nul --no-recurse-submodules - --
 checkout-index -@afnquz --all --force --no-create --quiet --index --stdin --temp --no-temp --prefix= --prefix: --stage= --stage: --ignore-skip-worktree-bits --
 clean -@dfnqxX -e: -e* --exclude= --exclude: --force --dry-run --quiet --
 diff-files --quiet --exit-code --no-exit-code --name-only --name-status --raw -z -R --diff-filter= --diff-filter: --abbrev --abbrev= --no-abbrev --ignore-submodules --ignore-submodules= --

@@ -151,6 +151,24 @@ fn lines(outcome: &Outcome) -> (i32, String, String) {
     (outcome.code, stdout, outcome.stderr.clone())
 }
 
+/// Git would record the conflict.
+#[test]
+fn that_a_conflict_is_not_recorded_is_said() {
+    let repository = two_branches(&["w f 1 a"]);
+    for is_enabled in [false, true] {
+        repository.git(&["config", "rerere.enabled", &is_enabled.to_string()]);
+        change(&repository, &["w f 1 b"]);
+        for words in [&["checkout", "-m", "side"][..], &["stash", "apply"]] {
+            let outcome = repository.hedgerow(words);
+            let is_said = outcome.stderr.contains("run 'git rerere'");
+            assert_eq!(is_said, is_enabled, "{words:?}: {outcome:?}");
+            repository.git(&["reset", "-q", "--hard"]);
+        }
+        repository.git(&["rerere", "clear"]);
+        repository.git(&["checkout", "-q", "main"]);
+    }
+}
+
 /// This holds beside any git.
 #[test]
 fn an_edit_in_the_way_is_carried_along_or_stashed() {

@@ -180,7 +180,10 @@ pub fn apply(
     let outcome = update_amending(&mut session, &job, &mut || Ok(()), &mut amend)?;
     drop(session);
     let applied = match outcome {
-        Outcome::Done(done) => {
+        Outcome::Done(mut done) => {
+            if !merged.conflicts.is_empty() && records_conflicts(repository)? {
+                done.warnings.push(NOT_RECORDED.into());
+            }
             let mut messages = merged.messages;
             if has_changes {
                 set_auto_merge(repository, merged.tree)?;
@@ -324,6 +327,19 @@ fn like_tree(index: &Index, tree: &Difference) -> Result<Index> {
         builder.push(path, side.id, mode, stat, flags)?;
     }
     Ok(builder.finish_replacing(index))
+}
+
+/// Git would record the conflict, and resolve it if it knows how.
+const NOT_RECORDED: &str =
+    "rerere is enabled, and conflicts are not recorded here: run 'git rerere' before you resolve them";
+
+/// Whether resolutions of conflicts are to be recorded: `rerere.enabled`, or else that it was done
+/// before.
+fn records_conflicts(repository: &Repository) -> Result<bool> {
+    Ok(match repository.config().bool("rerere.enabled")? {
+        Some(wanted) => wanted,
+        None => hedgerow_fs::exists(&repository.common_dir().join("rr-cache")),
+    })
 }
 
 /// An index of the files of `tree`, none of which has been looked at.

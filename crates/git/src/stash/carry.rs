@@ -117,10 +117,8 @@ impl Carrier<'_> {
             });
             return Ok(MergingSwitch::Switched(Box::new(moved.switched)));
         }
-        let mut autostash = Autostash {
-            warnings,
-            ..self.bring_back(&entry, labels)
-        };
+        let mut autostash = self.bring_back(&entry, labels);
+        autostash.warnings.splice(..0, warnings);
         if let Err(error) = self.let_go(commit, &autostash) {
             autostash.failures.push(error);
         }
@@ -209,19 +207,21 @@ impl Carrier<'_> {
             threshold: self.options.threshold,
             execution: self.options.execution.clone(),
         };
-        let mut failures = Vec::new();
+        let (mut failures, mut warnings) = (Vec::new(), Vec::new());
         let mut is_applied = false;
         match apply(self.repository, entry, &options) {
             Err(error) => failures.push(error),
             Ok(applied) => {
                 is_applied = matches!(applied.outcome, ApplyOutcome::Clean)
                     && applied.done.failures.is_empty();
+                warnings = applied.done.warnings;
                 let reasons = applied.done.failures.into_iter().map(|it| it.reason);
                 failures.extend(reasons.map(|reason| Error::Setup { reason }));
             }
         }
         Autostash {
             is_applied,
+            warnings,
             failures,
             ..Autostash::default()
         }

@@ -109,6 +109,61 @@ impl Index {
         self.extensions.resolve_undo = records.serialize();
     }
 
+    /// The index with the sides of resolved conflicts in place of what they were resolved to, at the
+    /// paths that `is_meant`; `None` if it remembers none of those.
+    ///
+    /// # Errors
+    /// If what it remembers is no side.
+    pub(crate) fn unresolved(
+        &self,
+        is_meant: impl Fn(&BStr, Mode) -> bool,
+    ) -> crate::Result<Option<Index>> {
+        let data = self.extensions.resolve_undo.as_deref().unwrap_or_default();
+        let mut records = ResolveUndo::parse(data, self.hash);
+        let conflicts = records.take(|path| is_meant(path, Mode::File));
+        if conflicts.is_empty() {
+            return Ok(None);
+        }
+        let mut builder = Builder::replacing(self);
+        let mut entries = self.iter().peekable();
+        let mut tree = self.cache_tree().cloned();
+        for (path, sides) in &conflicts {
+            let path = path.as_bstr();
+            while let Some((path, entry)) = entries.next_if(|(it, _)| *it < path) {
+                builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
+            }
+            let is_unmerged =
+                |(it, entry): &(&BStr, &Entry)| *it == path && entry.flags.stage != Stage::Merged;
+            // It is in conflict again already.
+            if entries.peek().is_some_and(is_unmerged) {
+                continue;
+            }
+            entries.next_if(|(it, _)| *it == path);
+            if let Some(tree) = &mut tree {
+                tree.invalidate_path(path);
+            }
+            for (side, stage) in sides.iter().zip([Stage::Base, Stage::Ours, Stage::Theirs]) {
+                let Some((mode, id)) = side else { continue };
+                let mode = Mode::from_u32(*mode).ok_or_else(|| crate::Error::IndexEntry {
+                    path: path.to_owned(),
+                    reason: "its mode is unknown",
+                })?;
+                let flags = Flags {
+                    stage,
+                    ..Flags::default()
+                };
+                builder.push(path, *id, mode, EntryStat::default(), flags)?;
+            }
+        }
+        for (path, entry) in entries {
+            builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
+        }
+        let mut index = builder.finish_replacing(self);
+        index.extensions.resolve_undo = records.serialize();
+        index.set_cache_tree(tree);
+        Ok(Some(index))
+    }
+
     /// Keeps the sides of resolved conflicts from `old`, which has the same paths.
     pub(crate) fn keep_all_resolve_undo(&mut self, old: &Index) {
         let known = &old.extensions.resolve_undo;

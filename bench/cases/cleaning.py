@@ -25,7 +25,7 @@ def clean_tmpfs(setting):
 
         pairs = _pairs(place, setting, run)
     return Outcome(
-        [wall_row("clean-tmpfs", "50,000 untracked files removed, tmpfs", pairs, 1.5, 2.0)],
+        [wall_row("clean-tmpfs", "50,000 untracked files removed, tmpfs", pairs, 2.0, 3.0)],
         {"clean-tmpfs": pairs})
 
 
@@ -47,8 +47,8 @@ def clean_latency(setting):
         pairs = _pairs(place, setting, run)
         counters = place.mount.counters()
     return Outcome(
-        [wall_row("clean-latency", "50,000 untracked files removed, 1 ms round trips", pairs, 10,
-                  20)],
+        [wall_row("clean-latency", "50,000 untracked files removed, 1 ms round trips", pairs, 20,
+                  40)],
         {"clean-latency": pairs}, {"ours_counters": counters})
 
 

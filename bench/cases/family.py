@@ -4,7 +4,7 @@ import random
 import shutil
 
 from contenders import GIT_WORKERS, git, hedgerow
-from measure import find_best, in_pairs
+from measure import CommandFailed, find_best, in_pairs
 from places import LatencyPlace, Place, disk, require_free, tmpfs
 from results import Outcome, wall_row
 
@@ -108,7 +108,8 @@ def worktree_add(setting):
 
             def added(command, place=place, second=second, timeout_s=None):
                 shutil.rmtree(second, ignore_errors=True)
-                place.git("worktree", "prune")
+                # One that was stopped for being slow is locked, so that git would not prune it.
+                shutil.rmtree(place.git_dir / "worktrees", ignore_errors=True)
                 place.settle()
                 return place.run([command], timeout_s=timeout_s)
 
@@ -175,29 +176,72 @@ def sparse(setting):
 
 
 def untracked_files(setting):
-    """Many untracked files, listed and counted."""
+    """Many untracked files: listed, and with git's caches: the untracked cache alone, and with the
+    file system monitor that git has of its own."""
     repository = setting.corpora.linux()
     require_free(tmpfs(), 100 if setting.is_smoke else 4000)
     outcome = Outcome([])
     with Place(tmpfs(), repository) as place:
         place.git("checkout", "-q", "-f")
-        place.git("config", "core.untrackedCache", "true")
         count = 300 if setting.is_smoke else UNTRACKED
-        for number in range(count):
-            directory = place.tree / "untracked" / f"directory-{number // 60}"
-            if number % 60 == 0:
-                directory.mkdir(parents=True)
-            (directory / f"file-{number}").touch()
+        _make_untracked(place.tree, count)
+        place.git("config", "status.showUntrackedFiles", "all")
         place.settle_index()
-        place.git("status", "-uall", "--porcelain")
-        for name, words in [("ls-files-others", ("ls-files", "-o", "--exclude-standard")),
-                            ("status-uall", ("status", "-uall", "--porcelain"))]:
-            pairs = in_pairs(lambda words=words: place.run([git(*words)]),
-                             lambda words=words: place.run([hedgerow(*words)]), setting.pairs)
-            title = f"Linux with {count:,} untracked files, {' '.join(words)}, tmpfs"
-            outcome.rows.append(wall_row(name, title, pairs, 1.5, 3.0))
-            outcome.pairs[name] = pairs
+        listing, status = ("ls-files", "-o", "--exclude-standard"), ("status", "--porcelain")
+        _compare(outcome, setting, place, "ls-files-others", f"{count:,} untracked files", listing)
+        _compare(outcome, setting, place, "status-uall", f"{count:,} untracked files", status)
+        place.git("config", "core.untrackedCache", "true")
+        _fill_caches(place)
+        _compare(outcome, setting, place, "status-uall-cache",
+                 f"{count:,} untracked files, untracked cache", status)
+        if _start_monitor(place):
+            try:
+                _fill_caches(place)
+                _compare(outcome, setting, place, "status-uall-monitor",
+                         f"{count:,} untracked files, untracked cache, monitor", status)
+            finally:
+                place.git("fsmonitor--daemon", "stop")
     return outcome
+
+
+def _make_untracked(tree, count):
+    """Below a tracked directory: at the top, Linux ignores everything that it does not name."""
+    ignored = tree / ".gitignore"
+    if ignored.exists():
+        ignored.unlink()
+    top = min(path for path in tree.iterdir() if path.is_dir() and path.name != ".git")
+    for number in range(count):
+        directory = top / "untracked" / f"directory-{number // 60}"
+        if number % 60 == 0:
+            directory.mkdir(parents=True)
+        (directory / f"file-{number}").touch()
+
+
+def _fill_caches(place):
+    for _ in range(2):
+        place.settle_index()
+
+
+def _start_monitor(place):
+    """Whether this git has a file system monitor of its own here: since 2.55 on Linux."""
+    place.git("config", "core.fsmonitor", "true")
+    try:
+        place.git("fsmonitor--daemon", "start")
+    except CommandFailed:
+        place.git("config", "core.fsmonitor", "false")
+        print("no file system monitor: that row is left out", flush=True)
+        return False
+    return True
+
+
+def _compare(outcome, setting, place, name, what, words):
+    if place.output(git(*words)) != place.output(hedgerow(*words)):
+        raise RuntimeError(f"{words}: not what git says")
+    pairs = in_pairs(lambda: place.run([git(*words)]), lambda: place.run([hedgerow(*words)]),
+                     setting.pairs)
+    title = f"Linux with {what}, {' '.join(words)}, tmpfs"
+    outcome.rows.append(wall_row(name, title, pairs, 1.5, 3.0))
+    outcome.pairs[name] = pairs
 
 
 def _some_files(place, count):

@@ -21,6 +21,7 @@ pub use crate::trees::checkout_index::CheckoutIndex;
 pub use crate::trees::clean::Clean;
 pub use crate::trees::diff::{DiffFiles, DiffIndex};
 pub use crate::trees::ls_files::LsFiles;
+pub use crate::trees::merge::Merge;
 pub use crate::trees::read_tree::ReadTree;
 pub use crate::trees::reset::Reset;
 pub use crate::trees::restore::Restore;
@@ -80,6 +81,8 @@ pub enum Command {
     IndexPack(IndexPack),
     /// Repack a repository when it needs it
     Maintenance(Maintenance),
+    /// Move the branch forward to another commit
+    Merge(Merge),
     /// Write or verify multi-pack-indexes
     MultiPackIndex(MultiPackIndex),
     /// Create a pack from a list of objects or from revisions
@@ -150,6 +153,7 @@ impl Command {
             | Command::DiffIndex(_)
             | Command::HgStatus(_)
             | Command::LsFiles(_)
+            | Command::Merge(_)
             | Command::ReadTree(_)
             | Command::Reset(_)
             | Command::Restore(_)

@@ -115,6 +115,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         Some(Command::HgStatus(command)) => hg_status::run(command, global, output),
         Some(Command::Image(command)) => image::run(command, global, output),
         Some(Command::Maintenance(command)) => packs::maintenance::run(command, global, output),
+        Some(Command::Merge(command)) => trees::merge::run(command, global, output),
         Some(Command::MultiPackIndex(command)) => {
             packs::multi_pack_index::run(command, global, output)
         }

@@ -12,6 +12,7 @@
 //! | restore paths from the index or a tree | [`checkout::checkout_paths`] |
 //! | copy files of the index | [`checkout_index::checkout_index`] |
 //! | move HEAD, or set paths of the index | [`reset::reset`] |
+//! | move a branch forward | [`merge::merge`] |
 //! | add, list, move and remove working trees | [`worktrees::add`] |
 //! | reduce a working tree to a part of the files | [`sparse::set`] |
 //! | create a branch | [`Repository::branch_start`] |
@@ -66,6 +67,7 @@ pub mod clean;
 pub mod display;
 pub mod image;
 pub mod listing;
+pub mod merge;
 pub mod pack;
 pub mod plumbing;
 pub mod read_tree;

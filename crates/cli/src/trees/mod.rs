@@ -12,6 +12,7 @@ pub mod diff;
 mod diff_options;
 pub mod ls_files;
 mod ls_files_options;
+pub mod merge;
 mod messages;
 pub mod object_names;
 mod pathspec_file;
@@ -36,6 +37,7 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
         b"diff-files" => Some(&diff_options::DIFF_FILES),
         b"diff-index" => Some(&diff_options::DIFF_INDEX),
         b"ls-files" => Some(&ls_files_options::LS_FILES),
+        b"merge" => Some(&merge::OPTIONS),
         b"checkout-index" => Some(&checkout_index::OPTIONS),
         b"read-tree" => Some(&read_tree::OPTIONS),
         b"reset" => Some(&reset::OPTIONS),

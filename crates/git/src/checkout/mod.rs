@@ -37,4 +37,4 @@ pub use start::{BranchStart, Followed, PreparedStart, StartOptions, Track};
 pub use switch::{short, switch, SwitchOptions, Switched};
 pub use target::{Named, Start, Target, TargetTree};
 pub(crate) use transition::kind;
-pub(crate) use update::{settle, update_amending, Move, Way};
+pub(crate) use update::{settle, update, update_amending, Move, Way};

@@ -69,11 +69,11 @@ impl MergeRequest {
         Ok(Ok(MergeRequest { heads }))
     }
 
-    /// The heads that neither `head` nor another one reaches.
+    /// The heads that neither `head`, if there is one, nor another one reaches.
     pub(super) fn reduced(
         &self,
         repository: &Repository,
-        head: ObjectId,
+        head: Option<ObjectId>,
     ) -> Result<Vec<&MergeHead>> {
         if let [only] = self.heads.as_slice() {
             return Ok(vec![only]);
@@ -83,7 +83,7 @@ impl MergeRequest {
             let others = self.heads.iter().map(|other| other.commit);
             let others = others.filter(|other| *other != one.commit);
             let mut is_reached = false;
-            for other in others.chain([head]) {
+            for other in others.chain(head) {
                 let relation = repository.relation(&other, &one.commit)?;
                 is_reached |= matches!(relation, Relation::Ahead | Relation::Same);
             }

@@ -143,7 +143,7 @@ fn try_to_merge(
     let Some(old) = head.id() else {
         return begin(repository, request, &head, options);
     };
-    let heads = request.reduced(repository, old)?;
+    let heads = request.reduced(repository, Some(old))?;
     let plan = plan(repository, old, &heads, options)?;
     if plan == Plan::Commit {
         return Ok(MergeOutcome::NeedsCommit);
@@ -210,7 +210,8 @@ fn begin(
             "Non-fast-forward commit does not make sense into an empty head",
         ));
     }
-    let [only] = request.heads.as_slice() else {
+    let heads = request.reduced(repository, None)?;
+    let [only] = heads.as_slice() else {
         return Err(refused("Can merge only exactly one commit into empty head"));
     };
     let journey = Journey {

@@ -16,6 +16,7 @@ pub use crate::packs::reverse_index::ReverseIndex;
 pub use crate::packs::upload_pack_hook::UploadPackHook;
 pub use crate::packs::verify_pack::VerifyPack;
 pub use crate::status::Status;
+pub use crate::trees::archive::Archive;
 pub use crate::trees::checkout::Checkout;
 pub use crate::trees::checkout_index::CheckoutIndex;
 pub use crate::trees::clean::Clean;
@@ -54,6 +55,8 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {
+    /// Write a commit as a tar archive
+    Archive(Archive),
     /// Write, check or list reachability bitmaps
     Bitmap(Bitmap),
     /// Print the content, type or size of objects
@@ -146,7 +149,8 @@ impl Command {
     pub fn takes_stats(&self) -> bool {
         match self {
             Command::Image(image) => image.takes_stats(),
-            Command::Checkout(_)
+            Command::Archive(_)
+            | Command::Checkout(_)
             | Command::Clean(_)
             | Command::CheckoutIndex(_)
             | Command::DiffFiles(_)

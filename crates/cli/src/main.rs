@@ -104,6 +104,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         return Ok(0);
     }
     match &arguments.command {
+        Some(Command::Archive(command)) => trees::archive::run(command, global, output),
         Some(Command::Bitmap(command)) => packs::bitmap::run(command, global, output),
         Some(Command::CatFile(command)) => packs::cat_file::run(command, global, output),
         Some(Command::Checkout(command)) => trees::checkout::run(command, global, output),

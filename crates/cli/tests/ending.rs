@@ -22,7 +22,8 @@ const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
 
 /// Every command, words with which it prints something in a scene, and the exit code that means
 /// that it cannot go on. None: it prints nothing but its help.
-const COMMANDS: [(&str, Option<&str>, i32); 32] = [
+const COMMANDS: [(&str, Option<&str>, i32); 33] = [
+    ("archive", Some("archive HEAD"), 128),
     ("bitmap", Some("bitmap list"), 128),
     ("cat-file", Some("cat-file blob HEAD:large"), 128),
     ("checkout", Some("checkout -f --json HEAD"), 128),

@@ -23,6 +23,7 @@
 //! | list tracked and untracked files | [`listing::list`] |
 //! | list a directory tree | [`walk::walk`], [`walk::walk_sorted`] |
 //! | make an image of a directory, a commit or an archive | [`image::create`] |
+//! | write a commit as a tar archive | [`archive::write_archive`] |
 //! | take an image apart | [`image::extract`], [`image::to_archive`] |
 //! | see whether an image is sound | [`image::verify`] |
 //! | index a pack, or check one | [`pack::index`], [`pack::verify`] |
@@ -60,6 +61,7 @@
 /// Numbers and sizes as users write them.
 pub use hedgerow_numbers as numbers;
 
+pub mod archive;
 pub mod branches;
 pub mod checkout;
 pub mod checkout_index;

@@ -2,6 +2,7 @@
 //! of one command and what it prints; the work is done by the library.
 
 mod advice;
+pub mod archive;
 mod branch_options;
 pub mod checkout;
 pub mod checkout_index;

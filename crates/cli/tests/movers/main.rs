@@ -7,6 +7,7 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod archive;
 mod merge;
 mod twins;
 

@@ -28,6 +28,7 @@ pub use crate::trees::reset::Reset;
 pub use crate::trees::restore::Restore;
 pub use crate::trees::sparse_checkout::SparseCheckout;
 pub use crate::trees::stash::Stash;
+pub use crate::trees::submodule::Submodule;
 pub use crate::trees::switch::Switch;
 pub use crate::trees::worktree::Worktree;
 pub use crate::walk::Walk;
@@ -108,6 +109,8 @@ pub enum Command {
     SparseCheckout(SparseCheckout),
     /// Summarize or plot what --stats=FILE recorded
     Stats(Stats),
+    /// Register, update and list submodules
+    Submodule(Submodule),
     /// Switch to a branch
     Switch(Switch),
     /// Measure a file system and set the number of checkout workers for it

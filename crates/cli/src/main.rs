@@ -133,6 +133,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         Some(Command::RevList(command)) => packs::rev_list::run(command, global, output),
         Some(Command::Restore(command)) => trees::restore::run(command, global, output),
         Some(Command::Stash(command)) => trees::stash::run(command, global, output),
+        Some(Command::Submodule(command)) => trees::submodule::run(command, global, output),
         Some(Command::Switch(command)) => trees::switch::run(command, global, output),
         Some(Command::Stats(command)) => stats::run(command, global, output),
         Some(Command::Tune(command)) => tune::run(command, global, output),

@@ -37,6 +37,7 @@ pub mod revision;
 pub mod sparse;
 pub mod stash;
 pub mod status;
+pub mod submodule;
 pub mod tree;
 mod worktree;
 pub mod worktrees;

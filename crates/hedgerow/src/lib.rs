@@ -12,6 +12,7 @@
 //! | restore paths from the index or a tree | [`checkout::checkout_paths`] |
 //! | copy files of the index | [`checkout_index::checkout_index`] |
 //! | move HEAD, or set paths of the index | [`reset::reset`] |
+//! | move submodules to the commits of the index | [`submodule::update_submodules`] |
 //! | move a branch forward | [`merge::merge`] |
 //! | add, list, move and remove working trees | [`worktrees::add`] |
 //! | reduce a working tree to a part of the files | [`sparse::set`] |
@@ -79,6 +80,7 @@ pub mod sparse;
 pub mod stash;
 pub mod statistics;
 pub mod status;
+pub mod submodule;
 pub mod tune;
 pub mod walk;
 pub mod worktrees;

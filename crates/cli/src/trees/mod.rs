@@ -24,6 +24,7 @@ mod run;
 pub mod sparse_checkout;
 pub mod stash;
 mod stash_options;
+pub mod submodule;
 pub mod switch;
 pub mod worktree;
 mod writing;
@@ -53,6 +54,7 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
 pub fn subcommand_options(name: &[u8], subcommand: &[u8]) -> Option<&'static GitOptions> {
     match name {
         b"sparse-checkout" => sparse_checkout::options(subcommand),
+        b"submodule" => submodule::options(subcommand),
         b"worktree" => worktree::options(subcommand),
         _ => None,
     }

@@ -9,6 +9,7 @@
 
 mod archive;
 mod merge;
+mod submodules;
 mod twins;
 
 use hedgerow_testkit::Program;

@@ -2,6 +2,7 @@
 
 use crate::twins::Twins;
 use hedgerow_testkit::{git_is_at_least, text, Random, Repository};
+use std::sync::OnceLock;
 
 /// A branch `main` that is behind `next`, which adds, changes, moves and removes files.
 fn behind(repository: &Repository) {
@@ -299,8 +300,9 @@ const NAMES: [&str; 12] = [
 ];
 
 fn names() -> &'static [&'static str] {
-    let whole = git_is_at_least(2, 55, "wide characters in a diffstat");
-    &NAMES[..NAMES.len() - usize::from(!whole)]
+    static CUT: OnceLock<usize> = OnceLock::new();
+    let is_new = || git_is_at_least(2, 55, "wide characters in a diffstat");
+    &NAMES[..NAMES.len() - CUT.get_or_init(|| usize::from(!is_new()))]
 }
 
 fn fill(it: &Repository, random: &mut Random) {

@@ -46,6 +46,13 @@ impl Pathspecs {
         Self::read(given, settings, prefix, root)
     }
 
+    /// As [`new`](Self::new), relative to the top of the working tree.
+    pub(crate) fn at_top(repository: &Repository, given: &[BString]) -> Result<Self> {
+        let settings = &repository.environment().pathspecs;
+        let root = repository.work_tree().unwrap_or(repository.git_dir());
+        Self::read(given, settings, "".into(), root)
+    }
+
     /// As [`new`](Self::new), for commands that are about the user's current directory: without any,
     /// all paths in it are meant, and that is what pathspecs exclude from if all of them exclude.
     /// `None` if all paths of the working tree are meant.

@@ -8,6 +8,7 @@
 )]
 
 mod archive;
+mod attributes;
 mod merge;
 mod submodules;
 mod twins;

@@ -5,7 +5,7 @@ use hedgerow_testkit::Repository;
 
 const ALLOW: [&str; 2] = ["-c", "protocol.file.allow=always"];
 
-fn git(repository: &Repository, words: &[&str]) {
+fn with_files(repository: &Repository, words: &[&str]) {
     let words: Vec<&str> = ALLOW.iter().chain(words).copied().collect();
     repository.git(&words);
 }
@@ -25,7 +25,7 @@ fn scene(it: &Repository) {
     let inner = made("inner");
     inner.commit_files(&[("file", "two\n")], "second");
     let one = made("one");
-    git(&one, &["submodule", "--quiet", "add", "../inner", "inner"]);
+    with_files(&one, &["submodule", "--quiet", "add", "../inner", "inner"]);
     one.git(&["commit", "-qm", "with inner"]);
     one.git(&["tag", "-a", "-m", "v1", "v1"]);
     let [two, three] = ["two", "three"].map(made);
@@ -33,7 +33,7 @@ fn scene(it: &Repository) {
     it.git(&["remote", "add", "origin", "../super"]);
     for (name, path) in [("one", "one"), ("two", "dir/two"), ("three", "three")] {
         let url = format!("../{name}");
-        git(
+        with_files(
             it,
             &["submodule", "--quiet", "add", "--name", name, &url, path],
         );
@@ -42,12 +42,12 @@ fn scene(it: &Repository) {
     it.git(&["branch", "old"]);
     for (repository, path) in [(&one, "one"), (&two, "dir/two"), (&three, "three")] {
         repository.commit_files(&[("file", "two\n"), ("more/file", "more\n")], "second");
-        git(it, &["-C", path, "fetch", "-q", "--tags"]);
+        with_files(it, &["-C", path, "fetch", "-q", "--tags"]);
         it.git(&["-C", path, "checkout", "-q", "origin/main"]);
     }
     it.git(&["add", "-A"]);
     it.git(&["commit", "-qm", "moved"]);
-    git(
+    with_files(
         it,
         &["submodule", "--quiet", "update", "--init", "--recursive"],
     );

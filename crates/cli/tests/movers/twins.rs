@@ -48,11 +48,16 @@ impl Twins {
 
     /// The same below the top of the working tree.
     pub fn line_in(&mut self, directory: &str, line: &str) -> Outcome {
-        self.story += &format!("\n  {line}");
-        let words: Vec<&str> = line.split(' ').collect();
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        self.words(directory, &words)
+    }
+
+    /// The same with words that may have spaces.
+    pub fn words(&mut self, directory: &str, words: &[String]) -> Outcome {
+        self.story += &format!("\n  {words:?}");
         let start = |program: Program, repository: &Repository| {
             let mut command = program.command(&repository.root.join(directory));
-            command.args(&words);
+            command.args(words);
             let variables = self.variables.iter();
             command.envs(variables.map(|(name, value)| (*name, value)));
             run(command)

@@ -12,6 +12,7 @@ use crate::index::Mode;
 use crate::repository::Repository;
 use crate::revision::Wanted;
 use crate::tree::Difference;
+use crate::worktree::attribute_files::directories_above;
 use crate::worktree::{name_rules, pathspecs::Pathspecs};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -136,26 +137,33 @@ fn pathspecs(
     options: &TarOptions,
 ) -> Result<Option<Pathspecs>> {
     let given = &options.pathspecs;
-    let specs = Pathspecs::here(repository, given)?;
+    let mut specs = Pathspecs::here(repository, given)?;
     if given.is_empty() {
         return Ok(specs);
     }
     let engine = options.execution.options("archive");
     let names = name_rules(repository);
     let all = Difference::between(repository, None, Some(tree), names, &engine)?;
+    if let (Some(specs), false) = (&mut specs, options.worktree_attributes) {
+        specs.attach_tree(repository, &all)?;
+    }
     let here = repository.prefix();
     for spec in given {
-        let Some(only) = Pathspecs::here(repository, std::slice::from_ref(spec))? else {
+        let only = Pathspecs::here(repository, std::slice::from_ref(spec))?;
+        let Some(mut only) = only else {
             continue;
         };
+        if !options.worktree_attributes {
+            only.attach_tree(repository, &all)?;
+        }
+        let files = all.changes().iter().filter_map(|change| {
+            let side = change.new?;
+            let path = all.path(change);
+            only.fits(path, Mode::from(side.kind)).then_some(path)
+        });
         let mut is_found = false;
-        for change in all.changes() {
-            let (path, kind) = (all.path(change), change.new.map(|side| side.kind));
-            let Some(kind) = kind.filter(|kind| only.fits(path, Mode::from(*kind))) else {
-                continue;
-            };
-            let is_file = kind != EntryKind::Directory;
-            if is_file && !path.starts_with(here) {
+        for path in files {
+            if !path.starts_with(here) {
                 return Err(Error::Setup {
                     reason: format!(
                         "pathspec '{spec}' matches files outside the current directory"
@@ -164,6 +172,10 @@ fn pathspecs(
             }
             is_found = true;
         }
+        // To git, a directory that matches is enough, whatever is archived of it.
+        let directories = directories_above(all.changes().iter().map(|it| all.path(it)));
+        let mut directories = directories.iter().filter(|path| !path.is_empty());
+        is_found |= directories.any(|path| only.fits(path, Mode::SparseDirectory));
         if !is_found {
             return Err(Error::Setup {
                 reason: format!("pathspec '{spec}' did not match any files"),

@@ -5,6 +5,7 @@ use super::modules::{refuse_links, Module, Modules};
 use super::{displayed, in_parallel, listed, read_index, Listed, DEPTH_LIMIT};
 use crate::checkout::{switch, Outcome, SwitchOptions, Switched, Target};
 use crate::config::Environment;
+use crate::discover::is_git_dir;
 use crate::repository::Repository;
 use crate::worktrees::{relative, write_line};
 use crate::{Error, Result};
@@ -207,7 +208,7 @@ impl Level<'_> {
         let mut connect = None;
         if !hedgerow_fs::is_there(&dot_git)? {
             let git_dir = git_dir_of(repository, module)?;
-            if !hedgerow_fs::is_there(&git_dir.join("HEAD"))? {
+            if !is_git_dir(&git_dir, repository.environment()) {
                 return Err(not_here(shown.as_bstr(), "cloned"));
             }
             connect = Some(git_dir);
@@ -388,7 +389,7 @@ fn git_dir_of(repository: &Repository, module: &Module) -> Result<PathBuf> {
     let modules = repository.common_dir().join("modules");
     for slash in module.name.find_iter(b"/") {
         let around = modules.join(OsStr::from_bytes(&module.name[..slash]));
-        if hedgerow_fs::is_there(&around.join("HEAD"))? {
+        if is_git_dir(&around, repository.environment()) {
             let git_dir = modules.join(OsStr::from_bytes(&module.name));
             return Err(Error::Setup {
                 reason: format!(

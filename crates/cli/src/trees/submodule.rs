@@ -226,6 +226,10 @@ fn update(command: &Update, global: &Global, output: &Output) -> Result<u8, Fail
                 ));
                 code
             }
+            UpdateEvent::Refused(error) => {
+                output.error(error);
+                REFUSED
+            }
             UpdateEvent::NotRecursed(shown) => {
                 output.fatal(format_args!(
                     "Failed to recurse into submodule path '{shown}'"

@@ -229,6 +229,24 @@ fn what_only_git_can_do_is_refused_before_anything_is_touched() {
 }
 
 #[test]
+fn what_is_missing_below_is_told_and_the_others_are_updated() {
+    let twins = Twins::new("below", scene);
+    let our = &twins.our;
+    our.git(&["reset", "-q", "--hard", "old"]);
+    our.git(&["-C", "one", "submodule", "--quiet", "deinit", "-f", "inner"]);
+    our.git(&["-C", "one", "submodule", "--quiet", "init"]);
+    std::fs::remove_dir_all(our.root.join(".git/modules/one/modules")).unwrap();
+    let outcome = twins.our_line("submodule update --recursive");
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    assert_eq!(outcome.text().lines().count(), 3);
+    let expected = "fatal: Failed to recurse into submodule path 'one'\n";
+    assert!(outcome
+        .stderr
+        .contains("'one/inner', which has to be cloned"));
+    assert!(outcome.stderr.ends_with(expected), "{}", outcome.stderr);
+}
+
+#[test]
 fn hostile_submodules_lead_nowhere() {
     // CVE-2018-11235, CVE-2018-17456, CVE-2024-32002, CVE-2019-19604.
     let mut twins = Twins::new("hostile", scene);

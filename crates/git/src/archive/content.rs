@@ -20,6 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// Blobs of more bytes than this are streamed where possible. That takes constant memory but twice
 /// the time, because the blob is inflated in pieces.
 const STREAMED_BYTES: u64 = 64 << 20;
+/// Contents up to this size are changed whatever `core.bigFileThreshold` is, in bytes.
+const CHANGED_BYTES: u64 = 512 << 20;
 /// Longest target of a symbolic link that Linux can read, in bytes.
 const TARGET_LIMIT_BYTES: u64 = 4095;
 
@@ -56,7 +58,7 @@ impl Shared {
         Ok(Shared {
             store: repository.store(),
             streamed_from: repository.settings().big_file_bytes.min(STREAMED_BYTES),
-            changed_up_to: repository.settings().big_file_bytes,
+            changed_up_to: repository.settings().big_file_bytes.max(CHANGED_BYTES),
             remote: repository.partial_clone_remote().map(ToOwned::to_owned),
             commit: source.commit.as_ref().map(|commit| commit.id),
             strict_placeholders: options.strict_placeholders,
@@ -165,7 +167,7 @@ impl InCommit {
             self.change = Some(change);
             return Err(self.unreadable(format!(
                 "{size} bytes are too many to expand placeholders in: \
-                 core.bigFileThreshold is {limit}"
+                 the limit is {limit}"
             )));
         }
         let mut kit = self.read()?;

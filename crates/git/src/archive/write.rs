@@ -176,6 +176,9 @@ fn pathspecs(
         let directories = directories_above(all.changes().iter().map(|it| all.path(it)));
         let mut directories = directories.iter().filter(|path| !path.is_empty());
         is_found |= directories.any(|path| only.fits(path, Mode::SparseDirectory));
+        // An empty directory has no path of a file below it.
+        let named = [&tree.to_string().into_bytes(), &b":"[..], here, spec].concat();
+        is_found = is_found || repository.resolve_tree(named.as_bstr()).is_ok();
         if !is_found {
             return Err(Error::Setup {
                 reason: format!("pathspec '{spec}' did not match any files"),

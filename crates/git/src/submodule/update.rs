@@ -56,6 +56,8 @@ pub enum UpdateEvent {
         /// What prevented it.
         cause: UpdateFailure,
     },
+    /// None of the submodules of a submodule was updated.
+    Refused(Error),
     /// The submodules of the one of this name could not all be updated.
     NotRecursed(BString),
 }
@@ -113,9 +115,10 @@ impl Level<'_> {
                 reason: format!("submodules are nested more than {DEPTH_LIMIT} deep"),
             });
         }
+        let repository = self.repository;
+        let mut of_tasks = Vec::new();
+        let tasks = self.tasks(pathspecs, &mut of_tasks)?;
         let mut events = Vec::new();
-        let reopened;
-        let mut repository = self.repository;
         if self.options.init {
             super::init_submodules(repository, pathspecs, self.above, &mut |it| {
                 events.push(match it {
@@ -123,10 +126,8 @@ impl Level<'_> {
                     super::Registered::Warning(warning) => UpdateEvent::Warned(warning),
                 });
             })?;
-            reopened = Repository::discover(repository.environment())?;
-            repository = &reopened;
         }
-        let tasks = self.tasks(repository, pathspecs, &mut events)?;
+        events.append(&mut of_tasks);
         let execution = &self.options.execution;
         let runner = Runner {
             environment: repository.environment().clone(),
@@ -140,12 +141,12 @@ impl Level<'_> {
     }
 
     /// Decides about every submodule before any is touched.
-    fn tasks(
-        &self,
-        repository: &Repository,
-        pathspecs: &[BString],
-        events: &mut Vec<UpdateEvent>,
-    ) -> Result<Vec<Task>> {
+    fn tasks(&self, pathspecs: &[BString], events: &mut Vec<UpdateEvent>) -> Result<Vec<Task>> {
+        let repository = self.repository;
+        // These will be active when they are registered.
+        let registers = self.options.init
+            && (!pathspecs.is_empty()
+                || repository.config().strings("submodule.active").is_empty());
         let index = read_index(repository)?;
         let modules = Modules::read(repository, &index)?;
         if !self.options.init {
@@ -166,9 +167,8 @@ impl Level<'_> {
                 events.push(UpdateEvent::Said(format!("Skipping submodule '{shown}'")));
                 continue;
             }
-            let active = module.filter(|_| modules.is_active(repository, path).unwrap_or(false));
-            let Some(module) = active else {
-                modules.is_active(repository, path)?;
+            let is_active = registers || modules.is_active(repository, path)?;
+            let Some(module) = module.filter(|_| is_active) else {
                 if !pathspecs.is_empty() {
                     events.push(UpdateEvent::Said(format!(
                         "Submodule path '{shown}' not initialized\nMaybe you want to use \
@@ -214,10 +214,12 @@ impl Level<'_> {
             connect = Some(git_dir);
         }
         let is_checkout = match self.strategy(repository, module) {
-            _ if self.options.checkout || connect.is_some() => true,
+            _ if self.options.checkout => true,
             None => true,
             Some(word) if word == "checkout" => true,
-            Some(word) if word == "rebase" || word == "merge" || word.starts_with(b"!") => false,
+            Some(word) if word.starts_with(b"!") => false,
+            // There is nothing to merge with yet.
+            Some(word) if word == "rebase" || word == "merge" => connect.is_some(),
             Some(word) => {
                 let path = &listed.path;
                 return Err(Error::Setup {
@@ -322,7 +324,11 @@ impl Runner<'_> {
                 above: above.as_bstr(),
                 depth: self.depth + 1,
             };
-            let inner = level.update(&[])?;
+            let inner = match level.update(&[]) {
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => vec![UpdateEvent::Refused(error)],
+                Ok(inner) => inner,
+            };
             let is_whole = inner.iter().all(|event| !event.is_failure());
             events.extend(inner);
             if !is_whole {
@@ -354,7 +360,7 @@ impl UpdateEvent {
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
-            UpdateEvent::Failed { .. } | UpdateEvent::NotRecursed(_)
+            UpdateEvent::Failed { .. } | UpdateEvent::Refused(_) | UpdateEvent::NotRecursed(_)
         )
     }
 }

@@ -51,7 +51,7 @@ fn tree(repository: &Repository) {
         format!("{}/{}", "d".repeat(120), "n".repeat(120)),
         "in a record\n",
     );
-    repository.write(format!("{}", "n".repeat(101)), "in a record\n");
+    repository.write("n".repeat(101), "in a record\n");
     repository.write(
         format!("{}/{}", "p".repeat(155), "n".repeat(100)),
         "split\n",

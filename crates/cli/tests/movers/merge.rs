@@ -112,7 +112,7 @@ fn what_cannot_move_forward_is_refused() {
             said.contains("nothing was touched") || said.contains("unrelated"),
             "{said}"
         );
-        assert_eq!(before.get(&b"ORIG_HEAD"[..]).is_some(), true);
+        assert_eq!(twins.our.metadata(), before, "{line}");
     }
 }
 

@@ -14,6 +14,7 @@ mod diff_options;
 pub mod ls_files;
 mod ls_files_options;
 pub mod merge;
+mod merge_options;
 mod messages;
 pub mod object_names;
 mod pathspec_file;

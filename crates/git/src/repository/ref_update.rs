@@ -124,6 +124,7 @@ impl Repository {
             sharing: self.settings.sharing,
             sync: self.settings.fsync.reference,
             lock_timeout: self.lock_timeout(),
+            packed_lock_timeout: self.packed_lock_timeout(),
             is_cancelled,
         };
         let transaction = refs.prepare(edits, &options)?;
@@ -192,6 +193,7 @@ impl Repository {
             sharing: self.settings.sharing,
             sync: self.settings.fsync.reference,
             lock_timeout: self.lock_timeout(),
+            packed_lock_timeout: self.packed_lock_timeout(),
             is_cancelled: &|| false,
         };
         self.refs.drop_log_entry(name, number, &options)

@@ -48,6 +48,7 @@ fn change(store: &dyn RefStore, edits: &[RefEdit<'_>]) -> Result<()> {
         sharing: Sharing::Umask,
         sync: false,
         lock_timeout: Some(std::time::Duration::ZERO),
+        packed_lock_timeout: Some(std::time::Duration::ZERO),
         is_cancelled: &|| false,
     };
     let committer = committer();

@@ -180,6 +180,9 @@ impl<V: Visitor> Scan<'_, V> {
         parent: Option<Arc<Handle>>,
         scope: &Tasks<'_, V>,
     ) -> Done<V> {
+        if !self.visitor.is_needed(&place) {
+            return self.visitor.complete(&mut worker.visitor, &place);
+        }
         let known = self.visitor.known(&place);
         let opened = scope.operation(|| self.opener.open(place.path(), parent.as_deref(), false));
         drop(parent);

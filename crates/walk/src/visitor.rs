@@ -21,6 +21,12 @@ pub trait Visitor: Sync {
     /// Creates the state of a new worker.
     fn worker(&self) -> Self::Worker;
 
+    /// Whether a directory that was planned is still of interest. If not, it is not opened.
+    fn is_needed(&self, place: &Place<Self::Directory>) -> bool {
+        let _ = place;
+        true
+    }
+
     /// The entries of a directory, if they are known without listing it.
     fn known(&self, place: &Place<Self::Directory>) -> Option<Listing> {
         let _ = place;

@@ -58,16 +58,16 @@ impl Watched {
             watched.write(&path, "tracked\n");
         }
         watched.rules();
-        watched.git(&["add", "-A", "-f"]);
-        watched.git(&["commit", "-q", "-m", "first"]);
+        watched.by_git(&["add", "-A", "-f"]);
+        watched.by_git(&["commit", "-q", "-m", "first"]);
         for _ in 0..8 {
             watched.change();
         }
         if watched.random.chance(50) {
-            watched.git(&["config", "status.showUntrackedFiles", "all"]);
+            watched.by_git(&["config", "status.showUntrackedFiles", "all"]);
         }
-        watched.git(&["update-index", "--force-untracked-cache"]);
-        watched.git(&["config", "core.untrackedCache", "true"]);
+        watched.by_git(&["update-index", "--force-untracked-cache"]);
+        watched.by_git(&["config", "core.untrackedCache", "true"]);
         watched.set_monitor();
         // What was changed in the second of the index counts as changed.
         std::thread::sleep(Duration::from_millis(1100));
@@ -79,8 +79,8 @@ impl Watched {
         let version = match self.monitor {
             Monitor::None => return,
             Monitor::Daemon => {
-                self.git(&["config", "core.fsmonitor", "true"]);
-                self.git(&["fsmonitor--daemon", "start"]);
+                self.by_git(&["config", "core.fsmonitor", "true"]);
+                self.by_git(&["fsmonitor--daemon", "start"]);
                 return;
             }
             Monitor::Hook => "2",
@@ -103,17 +103,17 @@ impl Watched {
             done\n";
         std::fs::write(&hook, script).unwrap();
         std::fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
-        self.git(&["config", "core.fsmonitor", ".git/watch"]);
-        self.git(&["config", "core.fsmonitorHookVersion", version]);
+        self.by_git(&["config", "core.fsmonitor", ".git/watch"]);
+        self.by_git(&["config", "core.fsmonitorHookVersion", version]);
     }
 
     /// Lets git fill the cache, and say that it is right.
     fn fill(&mut self) {
-        self.git(&["status", "--porcelain"]);
-        self.git(&["status", "--porcelain"]);
+        self.by_git(&["status", "--porcelain"]);
+        self.by_git(&["status", "--porcelain"]);
     }
 
-    fn git(&mut self, words: &[&str]) {
+    fn by_git(&mut self, words: &[&str]) {
         self.story.push(words.join(" "));
         run(writing(&self.repository, words));
     }
@@ -216,9 +216,9 @@ impl Watched {
                 self.remove(directory);
             }
             10 | 11 => self.rules(),
-            12 => self.git(&["add", "-f", "--", &path]),
-            13 => self.git(&["rm", "-q", "--cached", "--", &path]),
-            14 => self.git(&["commit", "-q", "-m", "more"]),
+            12 => self.by_git(&["add", "-f", "--", &path]),
+            13 => self.by_git(&["rm", "-q", "--cached", "--", &path]),
+            14 => self.by_git(&["commit", "-q", "-m", "more"]),
             15 => self.hedgerow(&["reset", "-q", "HEAD^"]),
             16 => self.hedgerow(&["restore", "--staged", "--", &path]),
             // A program that is a monitor here would have to be told the files.
@@ -329,7 +329,7 @@ fn with_the_daemon_of_git() {
                 let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                     watched.play();
                 }));
-                watched.git(&["fsmonitor--daemon", "stop"]);
+                watched.by_git(&["fsmonitor--daemon", "stop"]);
                 played.unwrap();
             });
         }
@@ -340,8 +340,8 @@ fn with_the_daemon_of_git() {
 #[test]
 fn a_monitor_is_believed() {
     let mut watched = Watched::new(3, Monitor::Hook);
-    watched.git(&["add", "-A"]);
-    watched.git(&["commit", "-q", "-m", "all"]);
+    watched.by_git(&["add", "-A"]);
+    watched.by_git(&["commit", "-q", "-m", "all"]);
     watched.fill();
     let expected = watched.repository.git(&["status", "--porcelain"]);
     let tracked = watched.repository.git(&["ls-files", "-z"]);

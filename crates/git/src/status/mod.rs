@@ -116,7 +116,7 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
         std::mem::take(&mut scanned.found),
         &scanned.folders,
         wish(options),
-        |path| is_tracked(&old.index, path),
+        &old.index,
     );
     Ok(Status {
         changes: collect::collect(&old.index, staged, unstaged),

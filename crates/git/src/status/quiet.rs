@@ -22,6 +22,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 const IGNORE_FILE: &[u8] = b".gitignore";
 const IGNORE_LIMIT_BYTES: u64 = 100 << 20;
@@ -42,8 +43,19 @@ pub(super) struct Quiet {
 pub(super) struct Known {
     /// The entries of the index below it.
     pub rows: Range<u32>,
-    /// The untracked paths below it.
-    pub untracked: Vec<BString>,
+    /// The untracked paths below it, until they are taken.
+    untracked: Mutex<Vec<BString>>,
+}
+
+impl Known {
+    /// The untracked paths below it; none the second time.
+    pub(super) fn take_untracked(&self) -> Vec<BString> {
+        let mut untracked = self
+            .untracked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut untracked)
+    }
 }
 
 impl Quiet {
@@ -338,7 +350,7 @@ impl Search<'_, '_> {
             if is_quiet {
                 let known = Known {
                     rows: rows.start as u32..rows.end as u32,
-                    untracked: self.untracked(row..end),
+                    untracked: Mutex::new(self.untracked(row..end)),
                 };
                 self.quiet.directories.insert(path.into(), known);
                 row = end;

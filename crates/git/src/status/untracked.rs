@@ -1,7 +1,9 @@
 //! Untracked directories, which git shows as one line where possible.
 
+use super::is_tracked;
 use super::model::{IgnoredFiles, UntrackedFiles};
-use bstr::BString;
+use crate::index::{Entry, Index};
+use bstr::{BString, ByteSlice};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
 
@@ -122,7 +124,7 @@ pub(super) fn lines(
     found: Vec<UntrackedPath>,
     folders: &[Arc<Folder>],
     wish: Wish,
-    is_tracked: impl Fn(&[u8]) -> bool,
+    index: &Index,
 ) -> (Vec<BString>, Vec<BString>) {
     let matching = wish.ignored == IgnoredFiles::Matching;
     let (mut untracked, mut ignored) = (Vec::new(), Vec::new());
@@ -146,9 +148,30 @@ pub(super) fn lines(
         }
     }
     for lines in [&mut untracked, &mut ignored] {
-        lines.retain(|path| !is_tracked(path.strip_suffix(b"/").unwrap_or(path)));
-        lines.sort_unstable();
+        // Mostly in order: directory by directory.
+        lines.sort();
         lines.dedup();
+        drop_tracked(lines, index);
     }
     (untracked, ignored)
+}
+
+/// Removes the paths that the index has at any stage, whatever it has there, from `lines`, which
+/// ascend.
+fn drop_tracked(lines: &mut Vec<BString>, index: &Index) {
+    let entries = index.entries();
+    let mut row = 0;
+    lines.retain(|line| match line.strip_suffix(b"/") {
+        // Without its slash, a directory may come before the last line.
+        Some(path) => !is_tracked(index, path),
+        None => {
+            let is_before = |entry: &Entry| index.path(entry) < line.as_bstr();
+            while entries.get(row).is_some_and(is_before) {
+                row += 1;
+            }
+            entries
+                .get(row)
+                .is_none_or(|entry| index.path(entry) != line)
+        }
+    });
 }

@@ -157,6 +157,12 @@ impl Visitor for Scan<'_> {
         true
     }
 
+    /// What is in an untracked directory that is known to be shown does not matter.
+    fn is_needed(&self, place: &Place<Directory>) -> bool {
+        let folder = place.data.folder.as_ref();
+        self.inputs.wish.ignored() || !folder.is_some_and(|folder| folder.is_settled())
+    }
+
     /// If only tracked files count, they are looked up by name.
     fn known(&self, place: &Place<Directory>) -> Option<Listing> {
         let (wish, data) = (self.inputs.wish, &place.data);
@@ -306,8 +312,9 @@ impl Scan<'_> {
             .rows
             .clone()
             .for_each(|row| self.note(row, State::Clean));
-        let untracked = known.untracked.iter().map(|path| UntrackedPath {
-            path: path.clone(),
+        let untracked = known.take_untracked().into_iter();
+        let untracked = untracked.map(|path| UntrackedPath {
+            path,
             ignored: false,
             folder: None,
         });

@@ -43,6 +43,7 @@ mkdir -p "$work/exec" "$work/trash" "$output"
 # `*` after a letter for anything that follows it; the letters after `-@` may stand together in a
 # word. Words after `--` are paths; who has no `--` does not know it.
 cat >"$work/table" <<'END'
+archive -@v --format= --format: --prefix= --prefix: --add-file= --add-file: --add-virtual-file= --add-virtual-file: -o: -o* --output= --output: --worktree-attributes --verbose --mtime= --mtime: --
 cat-file -t -s -e -p --batch --batch= --batch-check --batch-check= --batch-command --batch-command= --batch-all-objects --unordered --buffer --no-buffer -z -Z --filter=
 checkout -@fqdlt23m --merge --no-merge --no-conflict --conflict= --conflict: -b: -B: -b* -B* --force --no-force --detach --no-detach --quiet --progress --no-progress --guess --no-guess --orphan: --orphan= --track --track= --no-track --overlay --no-overlay --overwrite-ignore --no-overwrite-ignore --ignore-other-worktrees --no-ignore-other-worktrees --ours --theirs --ignore-skip-worktree-bits --pathspec-from-file= --pathspec-from-file: --pathspec-file-nul --no-recurse-submodules - --
 checkout-index -@afnquz --all --force --no-create --quiet --index --stdin --temp --no-temp --prefix= --prefix: --stage= --stage: --ignore-skip-worktree-bits --
@@ -51,6 +52,7 @@ diff-files --quiet --exit-code --no-exit-code --name-only --name-status --raw -z
 diff-index -m --cached --quiet --exit-code --no-exit-code --name-only --name-status --raw -z -R --diff-filter= --diff-filter: --abbrev --abbrev= --no-abbrev --ignore-submodules --ignore-submodules= --
 index-pack -v -o: --stdin --fix-thin --strict --strict= --fsck-objects --fsck-objects= --check-self-contained-and-connected --rev-index --no-rev-index --keep --keep= --verify --verify-stat --verify-stat-only --index-version= --max-input-size= --threads= --object-format= --show-resolving-progress --report-end-of-input --pack_header=
 ls-files -@zvtfcdmoiksu -x: -x* -X: -X* --cached --deleted --modified --others --ignored --stage --killed --directory --empty-directory --no-empty-directory --unmerged --resolve-undo --exclude= --exclude: --exclude-from= --exclude-from: --exclude-per-directory= --exclude-per-directory: --exclude-standard --full-name --error-unmatch --abbrev --abbrev= --no-abbrev --deduplicate --sparse --format= --
+merge -@nqvm --ff-only --ff --stat --no-stat --summary --compact-summary --quiet --no-edit --edit --allow-unrelated-histories --overwrite-ignore --no-overwrite-ignore
 multi-pack-index --object-dir= --object-dir: --preferred-pack= --preferred-pack: --stdin-packs --bitmap --refs-snapshot= --batch-size= --progress --no-progress
 pack-objects --stdout --keep-pack= --reflog --indexed-objects --unpacked --stdin-packs --keep-unreachable --pack-loose-unreachable --exclude-promisor-objects --write-bitmap-index --no-write-bitmap-index --max-pack-size= --window= --depth= --window-memory= --threads= --delta-base-offset --thin --non-empty --compression= --no-reuse-delta --no-reuse-object --honor-pack-keep --local --incremental --index-version= --revs --all --include-tag --filter= --no-filter --use-bitmap-index --no-use-bitmap-index --all-progress --all-progress-implied -q --progress --no-progress
 read-tree -@imnuvq --reset --prefix= --prefix: --trivial --aggressive --empty --index-output= --index-output: --no-sparse-checkout --sparse-checkout --exclude-per-directory= --exclude-per-directory: --verbose --dry-run --quiet
@@ -61,6 +63,7 @@ rev-list --quiet --count --objects --objects-edge --topo-order --date-order --re
 sparse-checkout -@nfz --cone --no-cone --sparse-index --no-sparse-index --skip-checks --stdin --dry-run --force --rules-file: --rules-file= --end-of-options --
 stash -@kSuaq -m: -m* --keep-index --no-keep-index --staged --include-untracked --all --quiet --message= --message: --pathspec-from-file= --pathspec-from-file: --pathspec-file-nul --index --no-index --label-ours= --label-theirs= --label-base= --
 status -@szb --short --no-short --long --no-long --porcelain --porcelain= --branch --no-branch --show-stash --no-show-stash --ahead-behind --no-ahead-behind --null -u* --untracked-files --untracked-files= --ignored --ignored= --no-ignored --ignore-submodules --ignore-submodules= --column --column= --no-column --renames --no-renames -M* --find-renames --find-renames= --
+submodule -@fiNq --quiet --init --recursive --force --no-fetch --checkout --cached -j: -j* --jobs= --jobs: --
 switch -@fqdtm --merge --no-merge --conflict= --conflict: -c: -C: -c* -C* --create= --create: --force-create= --force-create: --force --discard-changes --detach --no-detach --quiet --progress --no-progress --guess --no-guess --orphan: --orphan= --track --track= --no-track --overwrite-ignore --no-overwrite-ignore --ignore-other-worktrees --no-recurse-submodules - --
 verify-pack -v --verbose -s --stat-only --object-format=
 worktree -@fdqvnz -b: -B: --force --detach --checkout --no-checkout --lock --reason: --reason= --orphan --quiet --track --no-track --guess-remote --no-guess-remote --relative-paths --no-relative-paths --porcelain --verbose --expire: --expire= --dry-run - --
@@ -74,6 +77,25 @@ cat >>"$work/exec/git" <<'END'
 # Notes that the real git has to do a command of the table, because of a word.
 leave() {
     printf '%s %s\n' "$command" "$(printf %s "${1%%=*}" | tr '[:space:]' _)" >>"$left"
+}
+
+# Lets hedgerow update submodules, and ends; returns if something would have to be cloned or fetched,
+# which is refused before anything is touched.
+try_submodule() {
+    [ "$n" = 0 ] || export GIT_CONFIG_COUNT="$n"
+    said=$(mktemp -d)
+    result=0
+    "$hedgerow" ${directory:+-C "$directory"} "$@" >"$said/out" 2>"$said/err" || result=$?
+    if [ "$result" != 129 ]; then
+        echo "$command" >>"$calls"
+        cat "$said/out"
+        cat "$said/err" >&2
+        rm -rf "$said"
+        exit "$result"
+    fi
+    rm -rf "$said"
+    leave clone
+    unset GIT_CONFIG_COUNT
 }
 
 # Becomes hedgerow if it knows all words; returns if not.
@@ -111,7 +133,7 @@ try() {
         --) case " $known " in *" -- "*) break ;; esac ;;
         esac
         case $word in
-        -[0-9]*) [ "$command" = rev-list ] || { leave "$word"; return; } ;;
+        -[0-9]*) case $command in rev-list | archive) ;; *) leave "$word"; return ;; esac ;;
         -*)
             case " $known " in
             *" $word "* | *" ${word%%=*}= "*) ;;
@@ -129,6 +151,19 @@ try() {
         *) [ "$command" != rev-list ] || [ ! -e "$word" ] || { leave path; return; } ;;
         esac
     done
+    # A merge that needs a commit is git's, and so is what configured commands write.
+    case $command in
+    merge) case " $* " in *" --ff-only "*) ;; *) leave no--ff-only; return ;; esac ;;
+    archive)
+        case " $* " in *zip*) leave zip; return ;; esac
+        ! "$real" config --get-regexp '^tar\..*\.command$' >/dev/null 2>&1 || { leave tar.command; return; }
+        ;;
+    submodule)
+        case " $* " in *" update "* | *" init "* | *" status "*) ;; *) leave other; return ;; esac
+        try_submodule "$@"
+        return
+        ;;
+    esac
     echo "$command" >>"$calls"
     [ "$n" = 0 ] || export GIT_CONFIG_COUNT="$n"
     exec "$hedgerow" ${directory:+-C "$directory"} "$@"

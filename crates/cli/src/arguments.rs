@@ -16,16 +16,19 @@ pub use crate::packs::reverse_index::ReverseIndex;
 pub use crate::packs::upload_pack_hook::UploadPackHook;
 pub use crate::packs::verify_pack::VerifyPack;
 pub use crate::status::Status;
+pub use crate::trees::archive::Archive;
 pub use crate::trees::checkout::Checkout;
 pub use crate::trees::checkout_index::CheckoutIndex;
 pub use crate::trees::clean::Clean;
 pub use crate::trees::diff::{DiffFiles, DiffIndex};
 pub use crate::trees::ls_files::LsFiles;
+pub use crate::trees::merge::Merge;
 pub use crate::trees::read_tree::ReadTree;
 pub use crate::trees::reset::Reset;
 pub use crate::trees::restore::Restore;
 pub use crate::trees::sparse_checkout::SparseCheckout;
 pub use crate::trees::stash::Stash;
+pub use crate::trees::submodule::Submodule;
 pub use crate::trees::switch::Switch;
 pub use crate::trees::worktree::Worktree;
 pub use crate::walk::Walk;
@@ -53,6 +56,8 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {
+    /// Write a commit as a tar archive
+    Archive(Archive),
     /// Write, check or list reachability bitmaps
     Bitmap(Bitmap),
     /// Print the content, type or size of objects
@@ -80,6 +85,8 @@ pub enum Command {
     IndexPack(IndexPack),
     /// Repack a repository when it needs it
     Maintenance(Maintenance),
+    /// Move the branch forward to another commit
+    Merge(Merge),
     /// Write or verify multi-pack-indexes
     MultiPackIndex(MultiPackIndex),
     /// Create a pack from a list of objects or from revisions
@@ -102,6 +109,8 @@ pub enum Command {
     SparseCheckout(SparseCheckout),
     /// Summarize or plot what --stats=FILE recorded
     Stats(Stats),
+    /// Register, update and list submodules
+    Submodule(Submodule),
     /// Switch to a branch
     Switch(Switch),
     /// Measure a file system and set the number of checkout workers for it
@@ -143,13 +152,15 @@ impl Command {
     pub fn takes_stats(&self) -> bool {
         match self {
             Command::Image(image) => image.takes_stats(),
-            Command::Checkout(_)
+            Command::Archive(_)
+            | Command::Checkout(_)
             | Command::Clean(_)
             | Command::CheckoutIndex(_)
             | Command::DiffFiles(_)
             | Command::DiffIndex(_)
             | Command::HgStatus(_)
             | Command::LsFiles(_)
+            | Command::Merge(_)
             | Command::ReadTree(_)
             | Command::Reset(_)
             | Command::Restore(_)

@@ -69,6 +69,13 @@ impl From<hedgerow::repository::Error> for Failure {
                     ..Failure::from(*error)
                 };
             }
+            Error::Unmatched { mut reasons } => {
+                let last = reasons.pop().unwrap_or_default();
+                return Failure {
+                    before: reasons,
+                    ..Failure::refused(last)
+                };
+            }
             error => error,
         };
         let mut failure = Failure::fatal(&error);

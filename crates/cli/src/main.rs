@@ -104,6 +104,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         return Ok(0);
     }
     match &arguments.command {
+        Some(Command::Archive(command)) => trees::archive::run(command, global, output),
         Some(Command::Bitmap(command)) => packs::bitmap::run(command, global, output),
         Some(Command::CatFile(command)) => packs::cat_file::run(command, global, output),
         Some(Command::Checkout(command)) => trees::checkout::run(command, global, output),
@@ -115,6 +116,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         Some(Command::HgStatus(command)) => hg_status::run(command, global, output),
         Some(Command::Image(command)) => image::run(command, global, output),
         Some(Command::Maintenance(command)) => packs::maintenance::run(command, global, output),
+        Some(Command::Merge(command)) => trees::merge::run(command, global, output),
         Some(Command::MultiPackIndex(command)) => {
             packs::multi_pack_index::run(command, global, output)
         }
@@ -131,6 +133,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         Some(Command::RevList(command)) => packs::rev_list::run(command, global, output),
         Some(Command::Restore(command)) => trees::restore::run(command, global, output),
         Some(Command::Stash(command)) => trees::stash::run(command, global, output),
+        Some(Command::Submodule(command)) => trees::submodule::run(command, global, output),
         Some(Command::Switch(command)) => trees::switch::run(command, global, output),
         Some(Command::Stats(command)) => stats::run(command, global, output),
         Some(Command::Tune(command)) => tune::run(command, global, output),

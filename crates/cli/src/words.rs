@@ -44,6 +44,10 @@ pub fn words() -> Result<Vec<OsString>, Failure> {
             let of_stash = words.split_off(at);
             words.extend(trees::stash::spelled_out(of_stash)?);
         }
+        b"archive" => {
+            let of_archive = words.split_off(at);
+            words.extend(trees::archive::spelled_out(of_archive)?);
+        }
         name => {
             let rest = words.get(at + 1..).unwrap_or_default();
             let subcommand = rest.iter().find(|word| !word.as_bytes().starts_with(b"-"));

@@ -22,7 +22,8 @@ const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
 
 /// Every command, words with which it prints something in a scene, and the exit code that means
 /// that it cannot go on. None: it prints nothing but its help.
-const COMMANDS: [(&str, Option<&str>, i32); 31] = [
+const COMMANDS: [(&str, Option<&str>, i32); 34] = [
+    ("archive", Some("archive HEAD"), 128),
     ("bitmap", Some("bitmap list"), 128),
     ("cat-file", Some("cat-file blob HEAD:large"), 128),
     ("checkout", Some("checkout -f --json HEAD"), 128),
@@ -36,6 +37,7 @@ const COMMANDS: [(&str, Option<&str>, i32); 31] = [
     ("index-pack", Some("index-pack -o ../copy.idx PACK"), 128),
     ("ls-files", Some("ls-files"), 128),
     ("maintenance", Some("maintenance run --dry-run"), 128),
+    ("merge", Some("merge HEAD"), 128),
     ("multi-pack-index", None, 128),
     ("pack-objects", Some("pack-objects --all --stdout"), 128),
     ("read-tree", None, 128),
@@ -48,6 +50,7 @@ const COMMANDS: [(&str, Option<&str>, i32); 31] = [
     ("stash", None, 128),
     ("stats", Some("stats ../stats.json"), 2),
     ("status", Some("status"), 128),
+    ("submodule", None, 128),
     ("switch", Some("switch --json main"), 128),
     ("tune", Some("tune --dry-run"), 2),
     ("upload-pack-hook", None, 128),

@@ -92,6 +92,12 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// Pathspecs match nothing, each in a sentence of git's.
+    #[error("{}", reasons.join("\n"))]
+    Unmatched {
+        /// The sentences; there is at least one.
+        reasons: Vec<String>,
+    },
     /// What is reachable could not be found out.
     #[error(transparent)]
     Reach(#[from] hedgerow_reach::Error),

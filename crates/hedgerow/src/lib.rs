@@ -12,6 +12,8 @@
 //! | restore paths from the index or a tree | [`checkout::checkout_paths`] |
 //! | copy files of the index | [`checkout_index::checkout_index`] |
 //! | move HEAD, or set paths of the index | [`reset::reset`] |
+//! | move submodules to the commits of the index | [`submodule::update_submodules`] |
+//! | move a branch forward | [`merge::merge`] |
 //! | add, list, move and remove working trees | [`worktrees::add`] |
 //! | reduce a working tree to a part of the files | [`sparse::set`] |
 //! | create a branch | [`Repository::branch_start`] |
@@ -22,6 +24,7 @@
 //! | list tracked and untracked files | [`listing::list`] |
 //! | list a directory tree | [`walk::walk`], [`walk::walk_sorted`] |
 //! | make an image of a directory, a commit or an archive | [`image::create`] |
+//! | write a commit as a tar archive | [`archive::write_archive`] |
 //! | take an image apart | [`image::extract`], [`image::to_archive`] |
 //! | see whether an image is sound | [`image::verify`] |
 //! | index a pack, or check one | [`pack::index`], [`pack::verify`] |
@@ -59,6 +62,7 @@
 /// Numbers and sizes as users write them.
 pub use hedgerow_numbers as numbers;
 
+pub mod archive;
 pub mod branches;
 pub mod checkout;
 pub mod checkout_index;
@@ -66,6 +70,7 @@ pub mod clean;
 pub mod display;
 pub mod image;
 pub mod listing;
+pub mod merge;
 pub mod pack;
 pub mod plumbing;
 pub mod read_tree;
@@ -75,6 +80,7 @@ pub mod sparse;
 pub mod stash;
 pub mod statistics;
 pub mod status;
+pub mod submodule;
 pub mod tune;
 pub mod walk;
 pub mod worktrees;

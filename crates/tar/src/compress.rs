@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 const BZIP2_LEVEL: u32 = 9;
 const GZIP_LEVEL: u32 = 6;
+/// The operating system in the header of a gzip file: RFC 1952.
+const UNIX: u8 = 3;
 const XZ_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
@@ -40,6 +42,13 @@ impl<W: Write> Compressor<W> {
                 Encoder::Zstd(encoder)
             }
         }))
+    }
+
+    /// Starts gzip as for a file of Unix without a name and a time, at `level`, 0 to 9.
+    pub fn gzip_of_unix(writer: W, level: Option<u32>) -> Compressor<W> {
+        let level = flate2::Compression::new(level.unwrap_or(GZIP_LEVEL));
+        let header = flate2::GzBuilder::new().operating_system(UNIX);
+        Compressor(Encoder::Gzip(header.write(writer, level)))
     }
 
     /// Writes the rest and returns the writer, without flushing it.

@@ -89,6 +89,14 @@ impl GitOption {
         }
     }
 
+    /// Clap knows it as `own`.
+    pub const fn known_as(self, own: &'static str) -> Self {
+        GitOption {
+            own: Some(own),
+            ..self
+        }
+    }
+
     /// It has a value.
     pub const fn with_value(self) -> Self {
         GitOption {

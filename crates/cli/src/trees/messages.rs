@@ -3,7 +3,7 @@
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow::branches::Followed;
-use hedgerow::checkout::{short, Autostash, Rejects, Start, Switched, Target};
+use hedgerow::checkout::{short, Autostash, Reason, Rejects, Start, Switched, Target};
 use hedgerow::repository::Error;
 use hedgerow::repository::{Head, Repository};
 
@@ -58,6 +58,30 @@ pub fn carried(autostash: &Autostash, output: &Output) {
 pub fn rejected(rejects: &Rejects, output: &Output) {
     for (reason, paths) in rejects.by_reason() {
         let (before, after) = reason.words();
+        let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
+        output.error(format_args!("{before}\n{list}{after}"));
+    }
+    output.error_line("Aborting");
+}
+
+/// The paths that prevent a merge.
+pub fn rejected_by_merge(rejects: &Rejects, output: &Output) {
+    for (reason, paths) in rejects.by_reason() {
+        let (before, after) = match reason {
+            Reason::WouldOverwrite | Reason::NotUpToDate => (
+                "Your local changes to the following files would be overwritten by merge:",
+                "Please commit your changes or stash them before you merge.",
+            ),
+            Reason::UntrackedOverwritten => (
+                "The following untracked working tree files would be overwritten by merge:",
+                "Please move or remove them before you merge.",
+            ),
+            Reason::UntrackedRemoved => (
+                "The following untracked working tree files would be removed by merge:",
+                "Please move or remove them before you merge.",
+            ),
+            Reason::DirectoryNotClean | Reason::CurrentDirectory => reason.words(),
+        };
         let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
         output.error(format_args!("{before}\n{list}{after}"));
     }

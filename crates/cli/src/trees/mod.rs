@@ -2,6 +2,7 @@
 //! of one command and what it prints; the work is done by the library.
 
 mod advice;
+pub mod archive;
 mod branch_options;
 pub mod checkout;
 pub mod checkout_index;
@@ -12,6 +13,7 @@ pub mod diff;
 mod diff_options;
 pub mod ls_files;
 mod ls_files_options;
+pub mod merge;
 mod merge_options;
 mod messages;
 pub mod object_names;
@@ -23,6 +25,7 @@ mod run;
 pub mod sparse_checkout;
 pub mod stash;
 mod stash_options;
+pub mod submodule;
 pub mod switch;
 pub mod worktree;
 mod writing;
@@ -37,6 +40,7 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
         b"diff-files" => Some(&diff_options::DIFF_FILES),
         b"diff-index" => Some(&diff_options::DIFF_INDEX),
         b"ls-files" => Some(&ls_files_options::LS_FILES),
+        b"merge" => Some(&merge::OPTIONS),
         b"checkout-index" => Some(&checkout_index::OPTIONS),
         b"read-tree" => Some(&read_tree::OPTIONS),
         b"reset" => Some(&reset::OPTIONS),
@@ -51,6 +55,7 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
 pub fn subcommand_options(name: &[u8], subcommand: &[u8]) -> Option<&'static GitOptions> {
     match name {
         b"sparse-checkout" => sparse_checkout::options(subcommand),
+        b"submodule" => submodule::options(subcommand),
         b"worktree" => worktree::options(subcommand),
         _ => None,
     }

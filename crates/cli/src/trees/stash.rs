@@ -16,8 +16,7 @@ use clap::{Args, Parser, Subcommand};
 use hedgerow::repository::Error;
 use hedgerow::stash::{
     apply, clear_stash, create_entry, drop_entry, push, store_entry, Applied, ApplyLabels,
-    ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, Reason, Rejects, StashEntry,
-    UntrackedWish, STASH,
+    ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, StashEntry, UntrackedWish, STASH,
 };
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -431,7 +430,7 @@ fn applied(run: &Run<'_>, entry: &StashEntry, options: &ApplyOptions) -> Result<
             output.error("conflicts in index. Try without --index.");
             return Ok(REFUSED);
         }
-        ApplyOutcome::Rejected(rejects) => rejected(rejects, output),
+        ApplyOutcome::Rejected(rejects) => messages::rejected_by_merge(rejects, output),
         ApplyOutcome::Staged(paths) => output.error(format_args!(
             "Your local changes to the following files would be overwritten by merge:\n  {}",
             BString::from(bstr::join(" ", paths))
@@ -457,30 +456,6 @@ fn applied(run: &Run<'_>, entry: &StashEntry, options: &ApplyOptions) -> Result<
         show_status(run)?;
     }
     Ok(if applied.is_complete() { 0 } else { REFUSED })
-}
-
-/// The paths that prevent a merge.
-fn rejected(rejects: &Rejects, output: &Output) {
-    for (reason, paths) in rejects.by_reason() {
-        let (before, after) = match reason {
-            Reason::WouldOverwrite | Reason::NotUpToDate => (
-                "Your local changes to the following files would be overwritten by merge:",
-                "Please commit your changes or stash them before you merge.",
-            ),
-            Reason::UntrackedOverwritten => (
-                "The following untracked working tree files would be overwritten by merge:",
-                "Please move or remove them before you merge.",
-            ),
-            Reason::UntrackedRemoved => (
-                "The following untracked working tree files would be removed by merge:",
-                "Please move or remove them before you merge.",
-            ),
-            Reason::DirectoryNotClean | Reason::CurrentDirectory => reason.words(),
-        };
-        let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
-        output.error(format_args!("{before}\n{list}{after}"));
-    }
-    output.error_line("Aborting");
 }
 
 /// What `status` shows.

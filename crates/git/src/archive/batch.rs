@@ -3,14 +3,14 @@
 use super::content::{InCommit, Shared};
 use super::rules::RuleMaker;
 use super::source::Source;
-use super::walk::{ArchiveEntry, Change, Walk};
+use super::walk::{ArchiveEntry, Change, Selection, Walk};
 use super::ArchiveOptions;
 use crate::repository::{Objects, Repository};
 use crate::Result;
 use bstr::BString;
 use hedgerow_engine::CancelToken;
 use hedgerow_pack::{Location, ObjectId, Reader, SharedBases};
-use hedgerow_tree::{EntryKind, Node, NodeError, NodeKind};
+use hedgerow_tree::{EntryKind, Node, NodeKind};
 use std::sync::Arc;
 
 /// Number of entries of the first batch, which is small because the consumer waits for it, and
@@ -32,7 +32,14 @@ pub(super) struct Batcher<'r> {
     big_file_bytes: u64,
     entries: usize,
     cancel: CancelToken,
-    root: Option<Node>,
+}
+
+/// An entry of the tree with access to its content.
+pub(super) struct Item {
+    pub kind: EntryKind,
+    pub mode: u16,
+    pub mtime_s: i64,
+    pub handle: InCommit,
 }
 
 const KINDS: [EntryKind; 5] = [
@@ -49,26 +56,35 @@ impl<'r> Batcher<'r> {
         shared: &Arc<Shared>,
         source: &Source,
         options: &ArchiveOptions,
+        selection: Selection,
     ) -> Result<Self> {
         let maker = RuleMaker::new(repository, options)?;
         let has_commit = source.commit.is_some();
         let cancel = options.cancel.clone();
+        let tree = source.tree;
+        let walk = Walk::new(
+            repository,
+            tree,
+            maker,
+            has_commit,
+            selection,
+            cancel.clone(),
+        );
         Ok(Batcher {
             objects: repository.shared_objects(),
             shared: shared.clone(),
-            walk: Walk::new(repository, source.tree, maker, has_commit, cancel.clone())?,
+            walk: walk?,
             headers: Reader::new(repository.objects()),
             modes: KINDS.map(|kind| source.mode(kind)),
             mtime_s: source.mtime_s,
             big_file_bytes: repository.settings().big_file_bytes,
             entries: FIRST_ENTRIES,
             cancel,
-            root: Some(root(shared, repository.hash_kind())),
         })
     }
 
-    /// The next nodes; empty if there are no more.
-    pub fn next_nodes(&mut self) -> Result<Vec<Result<Node, NodeError>>> {
+    /// The next entries; empty if there are no more.
+    pub fn next_items(&mut self) -> Result<Vec<Item>> {
         let found = self.walk.find(self.entries)?;
         for message in self.walk.messages.drain(..) {
             self.shared.warn(message);
@@ -81,15 +97,14 @@ impl<'r> Batcher<'r> {
         needed.dedup();
         let store = self.objects.store;
         let bases = Arc::new(SharedBases::plan(store, &needed, BASE_BUDGET_BYTES)?);
-        let mut nodes: Vec<_> = self.root.take().map(Ok).into_iter().collect();
-        nodes.reserve(found.len());
+        let mut items = Vec::with_capacity(found.len());
         for (found, (id, location)) in found.into_iter().zip(located) {
             if self.cancel.is_cancelled() {
                 return Err(crate::Error::Interrupted);
             }
-            nodes.push(Ok(self.node(found, id, location, &bases)));
+            items.push(self.item(found, id, location, &bases));
         }
-        Ok(nodes)
+        Ok(items)
     }
 
     /// The object to read for each entry, after replacement, and its location.
@@ -112,41 +127,28 @@ impl<'r> Batcher<'r> {
         Ok(located.collect())
     }
 
-    fn node(
+    fn item(
         &mut self,
         found: ArchiveEntry,
         id: ObjectId,
         location: Option<Location>,
         bases: &Arc<SharedBases>,
-    ) -> Node {
-        let kind = match found.kind {
-            EntryKind::File | EntryKind::Executable => NodeKind::File,
-            EntryKind::Symlink => NodeKind::Symlink,
-            EntryKind::Directory | EntryKind::Gitlink => NodeKind::Directory,
-        };
+    ) -> Item {
+        let is_file = matches!(found.kind, EntryKind::File | EntryKind::Executable);
         let mut size_bytes = 0;
-        if let (NodeKind::File, Some(location)) = (kind, location) {
+        if let (true, Some(location)) = (is_file, location) {
             // A damaged object is reported when its content is read.
             size_bytes = self.headers.size_bytes(&id, location).unwrap_or(0);
         }
         let change = found
             .change
             .filter(|change| self.is_done(change, size_bytes));
-        let is_blob = kind == NodeKind::File && change.is_none();
         let mode = KINDS.iter().position(|kind| *kind == found.kind);
-        Node {
-            path: found.path.clone().into(),
-            kind,
+        Item {
+            kind: found.kind,
             mode: mode.map_or(0, |at| self.modes[at]),
-            uid: 0,
-            gid: 0,
             mtime_s: self.mtime_s,
-            mtime_ns: 0,
-            size_bytes,
-            device: (0, 0),
-            link: None,
-            content_id: is_blob.then(|| content_id(&id)),
-            handle: Box::new(InCommit {
+            handle: InCommit {
                 shared: self.shared.clone(),
                 bases: Some(bases.clone()),
                 path: found.path,
@@ -155,7 +157,7 @@ impl<'r> Batcher<'r> {
                 location,
                 size_bytes,
                 change,
-            }),
+            },
         }
     }
 
@@ -166,8 +168,34 @@ impl<'r> Batcher<'r> {
     }
 }
 
+impl Item {
+    pub fn into_node(self) -> Node {
+        let kind = match self.kind {
+            EntryKind::File | EntryKind::Executable => NodeKind::File,
+            EntryKind::Symlink => NodeKind::Symlink,
+            EntryKind::Directory | EntryKind::Gitlink => NodeKind::Directory,
+        };
+        let handle = self.handle;
+        let is_blob = kind == NodeKind::File && handle.change.is_none();
+        Node {
+            path: handle.path.clone().into(),
+            kind,
+            mode: self.mode,
+            uid: 0,
+            gid: 0,
+            mtime_s: self.mtime_s,
+            mtime_ns: 0,
+            size_bytes: handle.size_bytes,
+            device: (0, 0),
+            link: None,
+            content_id: is_blob.then(|| content_id(&handle.id)),
+            handle: Box::new(handle),
+        }
+    }
+}
+
 /// The top of the tree, which has no entry in an archive.
-fn root(shared: &Arc<Shared>, hash: gix_hash::Kind) -> Node {
+pub(super) fn root(shared: &Arc<Shared>, hash: gix_hash::Kind) -> Node {
     let id = ObjectId::empty_tree(hash);
     Node {
         path: Vec::new(),

@@ -5,6 +5,7 @@ use super::filters::Filters;
 use super::source::Source;
 use super::subst;
 use super::walk::Change;
+use super::ArchiveOptions;
 use crate::config::Environment;
 use crate::convert::{Buffers, Conversion};
 use crate::repository::Repository;
@@ -19,6 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// Blobs of more bytes than this are streamed where possible. That takes constant memory but twice
 /// the time, because the blob is inflated in pieces.
 const STREAMED_BYTES: u64 = 64 << 20;
+/// Contents up to this size are changed whatever `core.bigFileThreshold` is, in bytes.
+const CHANGED_BYTES: u64 = 512 << 20;
 /// Longest target of a symbolic link that Linux can read, in bytes.
 const TARGET_LIMIT_BYTES: u64 = 4095;
 
@@ -32,6 +35,8 @@ pub(super) struct Shared {
     /// The remote of a partial clone.
     remote: Option<BString>,
     commit: Option<ObjectId>,
+    /// A placeholder that is not expanded here is an error.
+    strict_placeholders: bool,
     /// For opening the repository again to collect facts about the commit.
     environment: Environment,
     facts: OnceLock<Result<Facts, String>>,
@@ -49,13 +54,14 @@ struct Kit {
 }
 
 impl Shared {
-    pub fn new(repository: &Repository, source: &Source) -> Result<Self> {
+    pub fn new(repository: &Repository, source: &Source, options: &ArchiveOptions) -> Result<Self> {
         Ok(Shared {
             store: repository.store(),
             streamed_from: repository.settings().big_file_bytes.min(STREAMED_BYTES),
-            changed_up_to: repository.settings().big_file_bytes,
+            changed_up_to: repository.settings().big_file_bytes.max(CHANGED_BYTES),
             remote: repository.partial_clone_remote().map(ToOwned::to_owned),
             commit: source.commit.as_ref().map(|commit| commit.id),
+            strict_placeholders: options.strict_placeholders,
             environment: repository.environment().clone(),
             facts: OnceLock::new(),
             filters: Filters::new(repository, source)?,
@@ -161,7 +167,7 @@ impl InCommit {
             self.change = Some(change);
             return Err(self.unreadable(format!(
                 "{size} bytes are too many to expand placeholders in: \
-                 core.bigFileThreshold is {limit}"
+                 the limit is {limit}"
             )));
         }
         let mut kit = self.read()?;
@@ -264,6 +270,10 @@ impl InCommit {
             if let Some(facts) = facts {
                 let (expanded, left) = subst::expand(&bytes, facts);
                 for name in left {
+                    if self.shared.strict_placeholders {
+                        let reason = format!("the placeholder %{name} is not built here");
+                        return Err(self.unreadable(reason));
+                    }
                     self.shared.warn(format!(
                         "'{path}': the placeholder %{name} is left as it is; git archive expands it"
                     ));

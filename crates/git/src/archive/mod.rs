@@ -6,6 +6,7 @@
 
 mod batch;
 mod content;
+mod extra;
 mod facts;
 mod filters;
 mod mailmap;
@@ -13,11 +14,15 @@ mod pretty;
 mod rules;
 mod source;
 mod subst;
+mod tar;
 mod walk;
+mod write;
+
+pub use write::{write_archive, ExtraFile, TarOptions};
 
 use crate::repository::Repository;
 use crate::{Error, Result};
-use batch::Batcher;
+use batch::{Batcher, Item};
 use bstr::BStr;
 use content::Shared;
 use hedgerow_engine::CancelToken;
@@ -26,6 +31,7 @@ use hedgerow_tree::{Node, NodeError};
 use source::Source;
 use std::sync::mpsc::{sync_channel, Receiver};
 use std::sync::Arc;
+use walk::Selection;
 
 /// Number of batches of nodes that wait for the consumer.
 const WAITING: usize = 1;
@@ -38,6 +44,8 @@ pub struct ArchiveOptions {
     /// The time of the entries of a tree that was named without a commit, in seconds since the
     /// epoch.
     pub tree_mtime_s: i64,
+    /// A placeholder that is not expanded here is an error, and no warning.
+    pub strict_placeholders: bool,
     /// Cancels the listing.
     pub cancel: CancelToken,
 }
@@ -74,20 +82,47 @@ pub fn nodes_of_commit<T>(
     consume: impl FnOnce(Nodes) -> T,
 ) -> Result<Archived<T>> {
     let source = Source::resolve(repository, revision, options)?;
-    let shared = Arc::new(Shared::new(repository, &source)?);
+    let shared = Arc::new(Shared::new(repository, &source, options)?);
+    let root = batch::root(&shared, repository.hash_kind());
+    let batcher = Batcher::new(repository, &shared, &source, options, Selection::default())?;
+    let cancel = &options.cancel;
+    let outcome = listed(
+        batcher,
+        &shared,
+        cancel,
+        Some(root),
+        Item::into_node,
+        consume,
+    )?;
+    let mut warnings = source.warnings;
+    warnings.extend(shared.finish());
+    Ok(Archived { outcome, warnings })
+}
+
+/// The result of `consume`, which receives `first` and then what `convert` makes of the entries
+/// that a thread of its own finds.
+fn listed<N: Send, T>(
+    mut batcher: Batcher<'_>,
+    shared: &Shared,
+    cancel: &CancelToken,
+    first: Option<N>,
+    convert: impl Fn(Item) -> N + Send,
+    consume: impl FnOnce(Entries<N>) -> T,
+) -> Result<T> {
     let (sender, receiver) = sync_channel(WAITING);
-    let nodes = Nodes {
+    let ready: Vec<_> = first.map(Ok).into_iter().collect();
+    let entries = Entries {
         receiver,
-        ready: Vec::new().into_iter(),
+        ready: ready.into_iter(),
     };
-    let mut batcher = Batcher::new(repository, &shared, &source, options)?;
-    let outcome = std::thread::scope(|threads| {
+    std::thread::scope(|threads| {
         let list = move || loop {
-            match batcher.next_nodes() {
-                Ok(nodes) if nodes.is_empty() => return,
+            match batcher.next_items() {
+                Ok(items) if items.is_empty() => return,
                 // The receiver is gone if the consumer has already failed.
-                Ok(nodes) => {
-                    if sender.send(nodes).is_err() {
+                Ok(items) => {
+                    let converted = items.into_iter().map(|item| Ok(convert(item)));
+                    if sender.send(converted.collect()).is_err() {
                         return;
                     }
                 }
@@ -98,8 +133,8 @@ pub fn nodes_of_commit<T>(
             }
         };
         let lister = start_scoped(threads, "list", list)?;
-        let watch = shared.filters.watch(threads, &options.cancel);
-        let outcome = consume(nodes);
+        let watch = shared.filters.watch(threads, cancel);
+        let outcome = consume(entries);
         drop(watch);
         lister
             .join()
@@ -107,25 +142,25 @@ pub fn nodes_of_commit<T>(
             .map_err(|_| Error::Internal {
                 reason: "a worker panicked while the tree was listed".into(),
             })
-    })?;
-    let mut warnings = source.warnings;
-    warnings.extend(shared.finish());
-    Ok(Archived { outcome, warnings })
+    })
 }
 
 /// The nodes of a tree, in canonical order, and the errors of listing it.
-pub struct Nodes {
-    receiver: Receiver<Vec<Result<Node, NodeError>>>,
-    ready: std::vec::IntoIter<Result<Node, NodeError>>,
+pub type Nodes = Entries<Node>;
+
+/// The entries of a tree, and the errors of listing it.
+pub struct Entries<N> {
+    receiver: Receiver<Vec<Result<N, NodeError>>>,
+    ready: std::vec::IntoIter<Result<N, NodeError>>,
 }
 
-impl Iterator for Nodes {
-    type Item = Result<Node, NodeError>;
+impl<N> Iterator for Entries<N> {
+    type Item = Result<N, NodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(node) = self.ready.next() {
-                return Some(node);
+            if let Some(entry) = self.ready.next() {
+                return Some(entry);
             }
             self.ready = self.receiver.recv().ok()?.into_iter();
         }

@@ -6,8 +6,9 @@ use crate::convert::Conversion;
 use crate::repository::{Objects, Repository};
 use crate::tree::entries;
 use crate::tree::limits::{DEPTH_LIMIT, DIRECTORY_LIMIT, ENTRY_LIMIT};
+use crate::worktree::pathspecs::Pathspecs;
 use crate::{Error, Result};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::CancelToken;
 use hedgerow_pack::{ObjectId, ObjectKind, Reader};
 use hedgerow_tree::{EntryKind, NameRules};
@@ -44,6 +45,7 @@ pub(super) struct Walk<'r> {
     maker: RuleMaker,
     /// Whether there is a commit to expand placeholders with.
     has_commit: bool,
+    selection: Selection,
     cancel: CancelToken,
     levels: Vec<Level>,
     /// The path of the current directory, with a slash at its end unless it is the top.
@@ -54,6 +56,28 @@ pub(super) struct Walk<'r> {
     attribute_bytes: u64,
     /// Git's messages about attributes.
     pub messages: Vec<String>,
+}
+
+/// Which entries are found, and in which order.
+#[derive(Clone, Default)]
+pub(super) struct Selection {
+    /// In the order of Git's trees, where a directory is sorted as if its name ended in a slash,
+    /// instead of canonical order.
+    pub in_tree_order: bool,
+    /// Only what these match.
+    pub pathspecs: Option<Pathspecs>,
+}
+
+impl Selection {
+    fn leads_into(&self, directory: &BStr) -> bool {
+        let pathspecs = self.pathspecs.as_ref();
+        pathspecs.is_none_or(|specs| specs.lead_into(directory))
+    }
+
+    fn holds(&self, path: &BStr, kind: EntryKind) -> bool {
+        let pathspecs = self.pathspecs.as_ref();
+        pathspecs.is_none_or(|specs| specs.fits(path, kind.into()))
+    }
 }
 
 /// A directory on the path from the top.
@@ -82,6 +106,7 @@ impl<'r> Walk<'r> {
         tree: ObjectId,
         maker: RuleMaker,
         has_commit: bool,
+        selection: Selection,
         cancel: CancelToken,
     ) -> Result<Self> {
         let settings = repository.settings();
@@ -95,6 +120,7 @@ impl<'r> Walk<'r> {
             },
             maker,
             has_commit,
+            selection,
             cancel,
             levels: Vec::new(),
             path: Vec::new(),
@@ -130,17 +156,23 @@ impl<'r> Walk<'r> {
             let rules = level.rules.clone();
             let path = self.path.as_bstr();
             let is_directory = listed.kind == EntryKind::Directory;
-            let export = rules.export(path, is_directory);
+            let is_one = is_directory || listed.kind == EntryKind::Gitlink;
+            let export = rules.export(path, is_one);
             if is_directory && !export.ignore {
                 self.path.push(b'/');
-                self.enter(listed.id, above)?;
+                if self.selection.leads_into(self.path.as_bstr()) {
+                    self.enter(listed.id, above)?;
+                } else {
+                    self.path.truncate(above);
+                }
                 continue;
             }
+            let is_selected = !is_directory && self.selection.holds(path, listed.kind);
             // As in git, even a file that is left out makes its directories appear.
-            if !is_directory {
+            if is_selected {
                 tell_directories(&mut self.levels, &self.path, &mut found);
             }
-            if !export.ignore {
+            if is_selected && !export.ignore {
                 found.push(ArchiveEntry {
                     path: path.to_owned(),
                     kind: listed.kind,
@@ -205,7 +237,9 @@ impl<'r> Walk<'r> {
         }
         // git sorts a directory as if its name ended in a slash.
         let name = |listed: &Listed| names.get(listed.name.0 as usize..listed.name.1 as usize);
-        own.sort_unstable_by(|a, b| name(a).cmp(&name(b)));
+        if !self.selection.in_tree_order {
+            own.sort_unstable_by(|a, b| name(a).cmp(&name(b)));
+        }
         let rules = self.rules(&directory, attributes)?;
         self.levels.push(Level {
             entries: own.into_iter(),
@@ -283,7 +317,7 @@ impl<'r> Walk<'r> {
 }
 
 /// The change to a file under these rules, if any.
-fn change(rules: Arc<Rules>, path: &bstr::BStr, subst: bool) -> Option<Change> {
+fn change(rules: Arc<Rules>, path: &BStr, subst: bool) -> Option<Change> {
     let conversion = rules.conversion(path);
     let is_identity = conversion.is_identity_to_worktree() && !subst;
     (!is_identity).then_some(Change {

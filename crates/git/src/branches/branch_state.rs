@@ -26,13 +26,7 @@ impl Ended {
 }
 
 /// Files of a merge that are no references.
-const MERGE_FILES: [&str; 5] = [
-    "SQUASH_MSG",
-    "MERGE_HEAD",
-    "MERGE_RR",
-    "MERGE_MSG",
-    "MERGE_MODE",
-];
+const MERGE_FILES: [&str; 4] = ["MERGE_HEAD", "MERGE_RR", "MERGE_MSG", "MERGE_MODE"];
 /// A list of picks that is larger has more than one of them left.
 const STEPS_LIMIT_BYTES: u64 = 64 << 20;
 
@@ -56,13 +50,26 @@ impl Repository {
         if picking {
             ended.note(self.end_last_pick());
         }
+        let removed = hedgerow_fs::remove_file(&self.git_dir().join("SQUASH_MSG"));
+        ended.note(removed.map_err(Error::from));
+        self.end_merge(&mut ended);
+        ended
+    }
+
+    /// Removes what describes a merge under way, as a merge that is done does.
+    pub fn remove_merge_state(&self) -> Ended {
+        let mut ended = Ended::default();
+        self.end_merge(&mut ended);
+        ended
+    }
+
+    fn end_merge(&self, ended: &mut Ended) {
         for name in MERGE_FILES {
             let removed = hedgerow_fs::remove_file(&self.git_dir().join(name));
             ended.note(removed.map_err(Error::from));
         }
         ended.note(self.delete_reference("AUTO_MERGE".into(), Expected::Anything));
         ended.stashed = ended.note(self.stash_changes_put_aside()) == Some(true);
-        ended
     }
 
     /// Removes the list of picks if only one was left: a longer series goes on elsewhere.

@@ -72,6 +72,39 @@ impl Repository {
         self.prepare_reference(edit, is_cancelled)
     }
 
+    /// The edits that move `head`, what `HEAD` says now, to `commit`: the branch, if it names one, and
+    /// the log of `HEAD` with it.
+    pub(crate) fn head_edits<'h>(
+        &self,
+        head: &'h Head,
+        commit: ObjectId,
+    ) -> Result<Vec<RefEdit<'h>>> {
+        let set = |name: &'h BStr| RefEdit {
+            name,
+            change: RefChange::Set(RefValue::Direct(commit)),
+            expected: head.id().map_or(Expected::Anything, Expected::Id),
+            log: Some(Logged {
+                old: None,
+                new: commit,
+                create: self.settings().log_ref_updates.covers(name),
+            }),
+            message: None,
+        };
+        match head {
+            Head::Detached { .. } => Ok(vec![set("HEAD".into())]),
+            Head::Branch { name, .. } => {
+                if !is_safe_name(name.as_ref()) {
+                    return Err(problem(name.as_ref(), ReferenceProblem::NoName));
+                }
+                let follow = RefEdit {
+                    change: RefChange::Follow,
+                    ..set("HEAD".into())
+                };
+                Ok(vec![follow, set(name.as_ref())])
+            }
+        }
+    }
+
     /// Logs that `HEAD` follows its branch from `old` to `new`.
     pub(crate) fn log_head_following(
         &self,

@@ -38,6 +38,21 @@ const ORPHAN_LIMIT: usize = 1_000_000;
 /// So many orphaned commits are listed.
 const SHOWN_ORPHANS: usize = 4;
 
+/// How one commit stands to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It is the other.
+    Same,
+    /// It reaches the other.
+    Ahead,
+    /// The other reaches it.
+    Behind,
+    /// Each has commits that the other does not have.
+    Diverged,
+    /// They have no commit in common.
+    Unrelated,
+}
+
 /// Which side a commit was reached from.
 const LEFT: u8 = 1;
 const RIGHT: u8 = 2;
@@ -112,6 +127,25 @@ impl Repository {
             commits.filter(|commit| commit.mark == side).count()
         };
         Ok((count(LEFT), count(RIGHT)))
+    }
+
+    /// How the commit `one` stands to `other`; right as far as [`Repository::ahead_behind`] is.
+    pub fn relation(&self, one: &oid, other: &oid) -> Result<Relation> {
+        if one == other {
+            return Ok(Relation::Same);
+        }
+        let mut walk = Walk::new(self, |mark| mark != BOTH);
+        walk.add(one, LEFT)?;
+        walk.add(other, RIGHT)?;
+        walk.run(usize::MAX)?;
+        let mark = |id: &oid| walk.commits.get(id).map_or(0, |commit| commit.mark);
+        let common = |commit: &Visited| commit.mark == BOTH;
+        Ok(match (mark(one) == BOTH, mark(other) == BOTH) {
+            (_, true) => Relation::Ahead,
+            (true, false) => Relation::Behind,
+            (false, false) if walk.commits.values().any(common) => Relation::Diverged,
+            (false, false) => Relation::Unrelated,
+        })
     }
 
     /// The commits that `old` reaches and neither `new` nor any reference does: those a switch

@@ -15,5 +15,5 @@ pub use branch_state::Ended;
 pub use comparisons::Comparison;
 pub use current::CurrentBranch;
 pub use head::HeadTarget;
-pub use history::{Orphans, Tracking};
+pub use history::{Orphans, Relation, Tracking};
 pub use remote::Upstream;

@@ -106,7 +106,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The rules of the files for the attributes in `known`.
-    pub(super) fn build(self, known: &[&'static [u8]]) -> Attributes {
+    pub(super) fn build(self, known: &[&'a [u8]]) -> Attributes {
         let mut namer = Namer::new(known, &self.macros);
         let macros = namer.macros(&self.macros);
         let info = namer.rules(&self.info, self.ignore_case);
@@ -154,7 +154,7 @@ struct Namer<'a> {
 
 impl<'a> Namer<'a> {
     /// Numbers macros in the order of their names, so that equal files give equal numbers.
-    fn new(known: &[&'static [u8]], macros: &HashMap<&'a BStr, Assignments<'a>>) -> Namer<'a> {
+    fn new(known: &[&'a [u8]], macros: &HashMap<&'a BStr, Assignments<'a>>) -> Namer<'a> {
         let mut ids: HashMap<&BStr, AttributeId> = HashMap::new();
         let mut names: Vec<&BStr> = relevant_macros(known, macros).into_iter().collect();
         names.sort_unstable();
@@ -230,7 +230,7 @@ impl<'a> Namer<'a> {
 
 /// The macros that set a relevant attribute, directly or through other macros.
 fn relevant_macros<'a>(
-    known: &[&'static [u8]],
+    known: &[&'a [u8]],
     macros: &HashMap<&'a BStr, Assignments<'a>>,
 ) -> HashSet<&'a BStr> {
     let mut users: HashMap<&BStr, Vec<&'a BStr>> = HashMap::new();

@@ -89,6 +89,22 @@ pub(super) const KNOWN: [&[u8]; 6] = [
 /// The attributes relevant for merges, in the order of their ids.
 pub(super) const MERGE: [&[u8]; 2] = [b"merge", b"conflict-marker-size"];
 
+/// The value of an attribute that was asked for by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AttributeValue<'a> {
+    /// `name`
+    Set,
+    /// `-name`
+    Unset,
+    /// `!name`, or not mentioned
+    Unspecified,
+    /// `name=text`
+    Text(&'a BStr),
+}
+
+/// So many attributes can be asked for at once.
+pub(crate) const NAMES_LIMIT: usize = KNOWN.len();
+
 /// The attributes of a path that are relevant for merges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MergeAttributes<'a> {
@@ -166,6 +182,31 @@ impl Attributes {
                 State::Value(number) => Some(self.value(number)),
                 _ => None,
             },
+        }
+    }
+
+    /// Like [`Attributes::new`], but with the attributes `names`, at most [`NAMES_LIMIT`], for
+    /// [`Attributes::value_of`].
+    pub(crate) fn of_names(sources: &AttributeSources<'_>, names: &[&[u8]]) -> Attributes {
+        debug_assert!(names.len() <= NAMES_LIMIT, "more than a look-up decides");
+        Builder::new(sources).build(names)
+    }
+
+    /// The value that `path` has for the attribute with this number among the names; only for
+    /// attributes made by [`Attributes::of_names`].
+    pub(crate) fn value_of(
+        &self,
+        path: &BStr,
+        is_directory: bool,
+        number: usize,
+    ) -> AttributeValue<'_> {
+        let mut scratch = Scratch::new(self.known, &self.macros);
+        self.fill(path, is_directory, &mut scratch);
+        match scratch.into_known().get(number) {
+            Some(State::Set) => AttributeValue::Set,
+            Some(State::Unset) => AttributeValue::Unset,
+            Some(State::Value(number)) => AttributeValue::Text(self.value(*number)),
+            Some(State::Unspecified) | None => AttributeValue::Unspecified,
         }
     }
 

@@ -27,7 +27,7 @@ mod text_stats;
 mod utf;
 
 pub use attributes::{AttributeSources, Attributes};
-pub(crate) use attributes::{Export, MergeAttribute, MAX_FILE_BYTES};
+pub(crate) use attributes::{AttributeValue, Export, MergeAttribute, MAX_FILE_BYTES, NAMES_LIMIT};
 pub use buffers::Buffers;
 pub use conversion::{Conversion, DriverConversion, DriverKind, InCore};
 pub use converter::{Converted, Converter, ToGit};

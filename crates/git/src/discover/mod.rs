@@ -6,7 +6,7 @@ mod git_dir;
 mod nested;
 mod ownership;
 
-pub(crate) use git_dir::{git_file_target, read_line_file, GitFileProblem};
+pub(crate) use git_dir::{git_file_target, is_git_dir, read_line_file, GitFileProblem};
 pub(crate) use nested::OtherRepositories;
 
 use crate::config::{Environment, Protected};

@@ -16,6 +16,7 @@ pub use byte_count::humanised;
 pub use color::{color_of_key, paint, RESET};
 pub use columns::{Columns, Layout};
 pub use lines::ColoredLines;
+pub(crate) use paths::relative;
 pub use paths::PathStyle;
 pub(crate) use quote::unquoted_start;
 pub use quote::{quoted, quoted_with_spaces, unquoted};

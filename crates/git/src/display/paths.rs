@@ -37,7 +37,7 @@ impl PathStyle<'_> {
 }
 
 /// The relative path from the directory `prefix` to `path`; both are relative to the same root.
-fn relative(path: &[u8], prefix: &[u8]) -> Vec<u8> {
+pub(crate) fn relative(path: &[u8], prefix: &[u8]) -> Vec<u8> {
     let is_within = |end: &usize| path.get(..*end) == prefix.get(..*end);
     let ends = prefix.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     let common = ends.map(|(at, _)| at + 1).take_while(is_within).last();

@@ -20,6 +20,7 @@ mod tests;
 pub(crate) use tests::Scratch;
 mod worktrees;
 
+pub(crate) use commit::kind_name;
 pub use commit::Commit;
 pub use grafts::Grafts;
 pub use hooks::Hook;

@@ -25,6 +25,8 @@ mod submodules_by_git;
 mod unstaged;
 mod untracked;
 
+pub(crate) use submodules_by_git::variables_of_submodule;
+
 pub use colors::Colors;
 pub use configuration::{ignored_in_submodules, untracked_mode, Configuration};
 pub use differences::{

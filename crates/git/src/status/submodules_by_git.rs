@@ -6,6 +6,7 @@ use super::options::Options;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_fs::{Exit, Process};
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 
@@ -45,9 +46,7 @@ pub(super) fn state(
     ) {
         arguments.push("-uno");
     }
-    let unset = LOCAL_VARIABLES.iter().map(|name| (name.into(), None));
-    let mut variables: Vec<_> = unset.collect();
-    variables.push(("GIT_DIR".into(), Some(".git".into())));
+    let mut variables = variables_of_submodule();
     if !options.optional_locks {
         variables.push(("GIT_OPTIONAL_LOCKS".into(), Some("0".into())));
     }
@@ -73,6 +72,14 @@ pub(super) fn state(
         (state.modified, state.untracked) = (false, false);
     }
     Ok(state)
+}
+
+/// The variables of a git that works in a submodule from its top.
+pub(crate) fn variables_of_submodule() -> Vec<(OsString, Option<OsString>)> {
+    let unset = LOCAL_VARIABLES.iter().map(|name| (name.into(), None));
+    unset
+        .chain([("GIT_DIR".into(), Some(".git".into()))])
+        .collect()
 }
 
 /// Parses format 2 of git-status(1).

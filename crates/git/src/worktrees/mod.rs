@@ -18,6 +18,9 @@ mod request;
 pub(crate) mod tree_removal;
 mod words;
 
+pub(crate) use links::write_line;
+pub(crate) use words::relative;
+
 pub use add::{add, AddFailure, AddOptions, AddStage, Added, NewBranchName};
 pub use list::{WorkingTree, WorktreeHead};
 pub use lock::{lock, unlock};

@@ -220,6 +220,7 @@ impl Making<'_> {
 
     fn of_commit(&self, source: CommitSource<'_>, recipe: &Recipe) -> Result<Created, WriteError> {
         let archive = ArchiveOptions {
+            strict_placeholders: false,
             worktree_attributes: source.worktree_attributes,
             tree_mtime_s: source.tree_mtime_s,
             cancel: self.options.execution.cancel.clone(),

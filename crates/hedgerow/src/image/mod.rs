@@ -58,6 +58,7 @@ pub use create::{
 };
 pub use extract::{extract, ExtractError, ExtractOptions};
 pub use recipe::{Recipe, RecipeFiles};
+pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 
 pub use hedgerow_codec::block::{Compressor, Settings};

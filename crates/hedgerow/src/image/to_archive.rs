@@ -94,8 +94,7 @@ pub fn to_archive(
     let nodes = nodes.filter_map(|node| below(node, &options.root));
     match output {
         ArchiveOutput::File { path, replace } => {
-            let file = OutputFile::create(path).map_err(failed)?;
-            let writer = ArchiveFile { file, position: 0 };
+            let writer = ArchiveFile::create(path).map_err(failed)?;
             let (writer, skipped) = write(nodes, writer, options)?;
             writer.finish(replace).map_err(failed)?;
             Ok(skipped)
@@ -154,13 +153,18 @@ fn failed(error: hedgerow_fs::Error) -> SinkError {
 }
 
 /// An archive file, which gets its name when it is complete.
-struct ArchiveFile {
+pub(crate) struct ArchiveFile {
     file: OutputFile,
     position: u64,
 }
 
 impl ArchiveFile {
-    fn finish(self, replace: bool) -> Result<(), hedgerow_fs::Error> {
+    pub(crate) fn create(path: &Path) -> Result<Self, hedgerow_fs::Error> {
+        let file = OutputFile::create(path)?;
+        Ok(ArchiveFile { file, position: 0 })
+    }
+
+    pub(crate) fn finish(self, replace: bool) -> Result<(), hedgerow_fs::Error> {
         if replace {
             self.file.take_attributes_of_target()?;
             // Without this, a power failure could leave neither the old archive nor the new one.

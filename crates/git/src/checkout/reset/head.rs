@@ -1,16 +1,12 @@
 //! Moving HEAD, or the branch that it names, and remembering where it was.
 
 use super::message;
-use crate::refs::{
-    problem, Expected, Head, IsCancelled, Logged, RefChange, RefEdit, RefValue, ReferenceProblem,
-    Signature,
-};
+use crate::refs::{Expected, Head, IsCancelled, Logged, RefChange, RefEdit, RefValue, Signature};
 use crate::repository::{RefUpdate, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
 
-const HEAD: &str = "HEAD";
 const ORIG_HEAD: &str = "ORIG_HEAD";
 
 /// The change of HEAD and `ORIG_HEAD`, in one transaction, prepared so that little can refuse it.
@@ -29,7 +25,6 @@ impl<'r> HeadMove<'r> {
         let committer = repository.committer()?;
         let covers = |name: &BStr| repository.settings().log_ref_updates.covers(name);
         let old = head.id();
-        let expected = old.map_or(Expected::Anything, Expected::Id);
         let set = |name, id, expected, message| RefEdit {
             name,
             change: RefChange::Set(RefValue::Direct(id)),
@@ -66,19 +61,7 @@ impl<'r> HeadMove<'r> {
             }),
             (None, None) => {}
         }
-        match head {
-            Head::Detached { .. } => edits.push(set(HEAD.into(), commit, expected, None)),
-            Head::Branch { name, .. } => {
-                if !crate::refs::is_safe_name(name.as_ref()) {
-                    return Err(problem(name.as_ref(), ReferenceProblem::NoName));
-                }
-                edits.push(RefEdit {
-                    change: RefChange::Follow,
-                    ..set(HEAD.into(), commit, expected, None)
-                });
-                edits.push(set(name.as_ref(), commit, expected, None));
-            }
-        }
+        edits.extend(repository.head_edits(head, commit)?);
         Ok(HeadMove {
             update: repository.prepare_references(&edits, is_cancelled)?,
             committer,

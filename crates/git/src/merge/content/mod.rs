@@ -105,6 +105,15 @@ pub fn is_binary(content: &[u8]) -> bool {
     content.len() > TEXT_LIMIT_BYTES || start.contains(&0)
 }
 
+/// How many lines of `before` are not in `after`, and the other way round.
+pub(crate) fn changed_lines(algorithm: Algorithm, before: &[u8], after: &[u8]) -> (u64, u64) {
+    let mut interner = Interner::default();
+    let [before, after] = [before, after].map(|text| interner.lines(text));
+    let hunks = differences(algorithm, &before.tokens, &after.tokens);
+    let sum = |lines: fn(&compare::Hunk) -> usize| hunks.iter().map(lines).sum::<usize>() as u64;
+    (sum(|hunk| hunk.before.len()), sum(|hunk| hunk.after.len()))
+}
+
 /// Whether a patch from `base` to `theirs`, with `context` unchanged lines around each change, fits
 /// `ours`, which comes from `base` too: nothing is changed there or next to it. If not, the first line
 /// of the patch, counted from 1, where it does not fit.

@@ -20,6 +20,7 @@ mod tests;
 pub use contents::{Contents, ObjectContents};
 pub use options::{Detection, RenameOptions};
 pub use similarity::Score;
+pub(crate) use spread::map as map_contents;
 
 use super::ChangeKind;
 use crate::index::Mode;

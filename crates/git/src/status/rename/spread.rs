@@ -11,7 +11,7 @@ const CHUNK: usize = 16;
 
 /// The results of `work` for each number below `count`, in order. `work` runs on any worker and
 /// receives that worker's state: the one of `contents`, and the one that `scratch` creates.
-pub(super) fn map<C: Contents, S, T: Send>(
+pub(crate) fn map<C: Contents, S, T: Send>(
     contents: &C,
     engine: &Options,
     count: usize,

@@ -90,6 +90,18 @@ fn of_words<'s>(mut rest: &'s [u8], spec: &BStr) -> Result<(Magic, &'s [u8]), St
     }
 }
 
+/// The lists of attributes in the magic of `spec`, which was read without an error.
+pub(super) fn attributes(spec: &BStr) -> Vec<&[u8]> {
+    let mut rest = spec.strip_prefix(b":(").unwrap_or_default();
+    let mut found = Vec::new();
+    while !matches!(rest.first(), None | Some(b')')) {
+        let (word, after) = rest.split_at(end_of_word(rest));
+        found.extend(word.strip_prefix(b"attr:"));
+        rest = after.strip_prefix(b",").unwrap_or(after);
+    }
+    found
+}
+
 /// The end of a word: a comma or a parenthesis without a backslash before it.
 fn end_of_word(text: &[u8]) -> usize {
     let mut at = 0;

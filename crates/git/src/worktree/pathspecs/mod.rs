@@ -3,14 +3,18 @@
 
 mod magic;
 mod pathspec;
+mod required;
 
 use crate::config::PathspecSettings;
 use crate::index::Mode;
 use crate::repository::Repository;
+use crate::tree::Difference;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 pub(crate) use pathspec::join;
 use pathspec::{Match, Pathspec};
+use required::FILE_NAME;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Pathspecs, and which of them have matched something.
@@ -43,7 +47,46 @@ impl Pathspecs {
         let prefix = prefix.trim_end_with(|character| character == '/').as_bstr();
         let settings = &repository.environment().pathspecs;
         let root = repository.work_tree().unwrap_or(repository.git_dir());
-        Self::read(given, settings, prefix, root)
+        Self::read(given, settings, prefix, root)?.attached(repository)
+    }
+
+    /// Lets those that require attributes look them up.
+    fn attached(mut self, repository: &Repository) -> Result<Self> {
+        for spec in &mut self.specs {
+            if let Some(required) = &mut spec.required {
+                required.attach(repository)?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Lets those that require attributes look them up in the tree `all`, of which every entry is
+    /// listed as new, and not in the working tree.
+    pub(crate) fn attach_tree(&mut self, repository: &Repository, all: &Difference) -> Result<()> {
+        if self.specs.iter().all(|spec| spec.required.is_none()) {
+            return Ok(());
+        }
+        let mut files = HashMap::new();
+        for change in all.changes() {
+            let (directory, name) = hedgerow_tree::split_path(all.path(change));
+            if let (FILE_NAME, Some(side)) = (name, change.new) {
+                let content = repository.read_object(&side.id)?.1;
+                files.insert(BString::from(directory), content);
+            }
+        }
+        for spec in &mut self.specs {
+            if let Some(required) = &mut spec.required {
+                required.attach_tree(repository, &files)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`new`](Self::new), relative to the top of the working tree.
+    pub(crate) fn at_top(repository: &Repository, given: &[BString]) -> Result<Self> {
+        let settings = &repository.environment().pathspecs;
+        let root = repository.work_tree().unwrap_or(repository.git_dir());
+        Self::read(given, settings, "".into(), root)?.attached(repository)
     }
 
     /// As [`new`](Self::new), for commands that are about the user's current directory: without any,
@@ -147,10 +190,12 @@ impl Pathspecs {
     pub(crate) fn lead_into(&self, path: &BStr) -> bool {
         let without = |spec: &Pathspec| {
             // A pattern that matches the directory need not match what is in it.
-            matches!(spec.matching(path), Some(Match::Above | Match::Exact))
+            // Below it, paths may lack the attributes that a pathspec requires.
+            spec.required.is_none()
+                && matches!(spec.matching(path), Some(Match::Above | Match::Exact))
         };
         let mut including = self.including();
-        including.any(|spec| spec.matching_directory(path).is_some())
+        including.any(|spec| spec.matching_name_of_directory(path).is_some())
             && !self.excluding().any(without)
     }
 

@@ -1,6 +1,7 @@
 //! One pathspec: how it is parsed, and how it matches a path.
 
 use super::magic;
+use super::required::Required;
 use crate::config::PathspecSettings;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -21,6 +22,8 @@ pub(super) struct Pathspec {
     wild: Option<Mode>,
     ignore_case: bool,
     pub excluding: bool,
+    /// Attributes that a path must have, too.
+    pub required: Option<Required>,
 }
 
 /// How a pathspec matches a path. If several match, the greatest counts.
@@ -58,9 +61,11 @@ impl Pathspec {
         }
         let (magic, given_path) =
             magic::read(given, settings).map_err(|reason| Error::Setup { reason })?;
-        if magic.attributes {
-            return Err(bad("attributes are not supported here".into()));
-        }
+        let required = if magic.attributes {
+            Required::read(given).map_err(|reason| Error::Setup { reason })?
+        } else {
+            None
+        };
         let (path, prefix) = if magic.top {
             // git takes this path as it is, even with dots that no path has.
             (given_path.to_owned(), 0)
@@ -89,6 +94,7 @@ impl Pathspec {
             prefix,
             ignore_case: magic.ignore_case,
             excluding: magic.exclude,
+            required,
         })
     }
 
@@ -101,11 +107,23 @@ impl Pathspec {
             wild: None,
             ignore_case: false,
             excluding: false,
+            required: None,
         }
     }
 
     /// How it matches the path; a directory's path has a slash at its end.
     pub(super) fn matching(&self, path: &[u8]) -> Option<Match> {
+        let found = self.matching_name(path)?;
+        self.has_required(path).then_some(found)
+    }
+
+    fn has_required(&self, path: &[u8]) -> bool {
+        let required = self.required.as_ref();
+        required.is_none_or(|required| required.are_met(path))
+    }
+
+    /// The same, whatever attributes the path has.
+    pub(super) fn matching_name(&self, path: &[u8]) -> Option<Match> {
         let whole = self.path.len();
         if whole == 0 {
             return Some(Match::Above);
@@ -128,7 +146,14 @@ impl Pathspec {
 
     /// How it matches a directory, whose path has a slash at its end, or possibly something in it.
     pub(super) fn matching_directory(&self, directory: &[u8]) -> Option<Match> {
-        self.matching(directory).or_else(|| {
+        // git asks for the attributes of the directory even if it is only on the way.
+        let found = self.matching_name_of_directory(directory)?;
+        self.has_required(directory).then_some(found)
+    }
+
+    /// The same, whatever attributes the directory has.
+    pub(super) fn matching_name_of_directory(&self, directory: &[u8]) -> Option<Match> {
+        self.matching_name(directory).or_else(|| {
             let goes_on = directory.len() < self.path.len() && self.starts(directory);
             // git assumes that wildcards may cross directories.
             let is_wild = self.wild.is_some() && self.after_literal(directory).is_some();
@@ -138,7 +163,9 @@ impl Pathspec {
 
     /// Whether it names the directory `path` (without a trailing slash) with a trailing slash.
     pub(super) fn names_directory(&self, path: &[u8]) -> bool {
-        self.path.len() == path.len() + 1 && self.path.ends_with(b"/") && self.starts(path)
+        let is_named =
+            self.path.len() == path.len() + 1 && self.path.ends_with(b"/") && self.starts(path);
+        is_named && self.has_required(path)
     }
 
     /// Whether the path and the literal part agree as far as both go.

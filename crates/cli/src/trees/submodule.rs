@@ -1,0 +1,280 @@
+//! `hedgerow submodule`: git-submodule(1), as far as nothing has to be cloned or fetched.
+
+use super::messages;
+use super::run::{bytes, Run};
+use super::writing::{tell, warn, Writing};
+use crate::failure::{Failure, FATAL, REFUSED};
+use crate::git_options::{GitOption, GitOptions};
+use crate::global::Global;
+use crate::output::Output;
+use clap::{Args, Subcommand};
+use hedgerow::checkout::{Outcome, Switched};
+use hedgerow::submodule::{
+    init_submodules, submodule_status, update_submodules, Registered, SubmoduleStatusOptions,
+    SubmoduleUpdateOptions, UpdateEvent, UpdateFailure,
+};
+use std::ffi::OsString;
+use std::time::Duration;
+
+const STATUS: GitOptions = GitOptions {
+    command: "submodule status",
+    keeps_separator: false,
+    options: &[
+        GitOption::switch(None, "cached"),
+        GitOption::switch(None, "recursive"),
+    ],
+};
+const INIT: GitOptions = GitOptions {
+    command: "submodule init",
+    keeps_separator: false,
+    options: &[],
+};
+const UPDATE: GitOptions = GitOptions {
+    command: "submodule update",
+    keeps_separator: false,
+    options: &[
+        GitOption::switch(Some(b'i'), "init"),
+        GitOption::switch(None, "recursive"),
+        GitOption::switch(Some(b'f'), "force"),
+        GitOption::switch(Some(b'N'), "no-fetch").never_negated(),
+        GitOption::switch(None, "checkout").never_negated(),
+        GitOption::switch(None, "remote").refused("--remote ..."),
+        GitOption::switch(Some(b'm'), "merge").refused("--merge ..."),
+        GitOption::switch(Some(b'r'), "rebase").refused("--rebase ..."),
+        GitOption::switch(None, "require-init").refused("--require-init ..."),
+        GitOption::switch(None, "reference")
+            .with_value()
+            .refused("--reference=<repository> ..."),
+        GitOption::switch(None, "dissociate").refused("--dissociate ..."),
+        GitOption::switch(None, "depth")
+            .with_value()
+            .refused("--depth=<depth> ..."),
+        GitOption::switch(None, "filter")
+            .with_value()
+            .refused("--filter=<filter> ..."),
+        GitOption::switch(None, "ref-format")
+            .with_value()
+            .refused("--ref-format=<format> ..."),
+        // They are about clones.
+        GitOption::switch(None, "recommend-shallow").by_default(),
+        GitOption::switch(None, "single-branch").by_default(),
+    ],
+};
+
+/// The options of the subcommand `name`, if there is one.
+pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
+    match name {
+        b"" | b"status" => Some(&STATUS),
+        b"init" => Some(&INIT),
+        b"update" => Some(&UPDATE),
+        _ => None,
+    }
+}
+
+/// Register, update and list submodules
+///
+/// What has to be cloned or fetched is refused: only git does that.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Submodule {
+    #[command(subcommand)]
+    pub action: Option<Action>,
+    #[command(flatten)]
+    pub status: Status,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// List submodules with their commits and whether those are checked out
+    Status(StatusOf),
+    /// Register submodules in the configuration
+    Init(Init),
+    /// Check the commits of the index out in submodules
+    Update(Update),
+}
+
+#[derive(Debug, Default, Args)]
+pub struct Status {
+    /// Show the commits of the index instead of those that are checked out
+    #[arg(long)]
+    pub cached: bool,
+    /// List submodules of submodules, too
+    #[arg(long)]
+    pub recursive: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct StatusOf {
+    #[command(flatten)]
+    pub status: Status,
+    /// Only these
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Only these
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct Update {
+    /// Register submodules that are not, first
+    #[arg(short, long)]
+    pub init: bool,
+    /// Update submodules of submodules, too
+    #[arg(long)]
+    pub recursive: bool,
+    /// Overwrite local changes and untracked files in submodules
+    #[arg(short, long)]
+    pub force: bool,
+    /// Check out commits that no reference reaches, too
+    #[arg(short = 'N', long)]
+    pub no_fetch: bool,
+    /// Check commits out whatever submodule.<name>.update says
+    #[arg(long)]
+    pub checkout: bool,
+    #[command(flatten)]
+    pub writing: Writing,
+    /// Only these
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<OsString>,
+}
+
+pub fn run(command: &Submodule, global: &Global, output: &Output) -> Result<u8, Failure> {
+    match &command.action {
+        None => list(&command.status, &[], global, output),
+        Some(Action::Status(status)) => list(&status.status, &status.paths, global, output),
+        Some(Action::Init(init)) => {
+            let run = Run::start(&Writing::default(), global, output)?;
+            let mut told = |event| match event {
+                Registered::Url(line) => output.say(line),
+                Registered::Warning(warning) => output.warn(warning),
+            };
+            init_submodules(&run.repository, &bytes(&init.paths), "".into(), &mut told)?;
+            Ok(0)
+        }
+        Some(Action::Update(command)) => update(command, global, output),
+    }
+}
+
+fn list(
+    status: &Status,
+    paths: &[OsString],
+    global: &Global,
+    output: &Output,
+) -> Result<u8, Failure> {
+    let run = Run::start(&Writing::default(), global, output)?;
+    let options = SubmoduleStatusOptions {
+        pathspecs: bytes(paths),
+        cached: status.cached,
+        recursive: status.recursive,
+        unnamed: global.quiet,
+        execution: run.execution().clone(),
+    };
+    let lines = submodule_status(&run.repository, &options, &mut |it| output.warn(it))?;
+    for line in lines.iter().filter(|_| !global.quiet) {
+        let mut text = format!("{}{} ", line.state, line.id).into_bytes();
+        text.extend_from_slice(&line.path);
+        if let Some(name) = &line.name {
+            text.extend_from_slice(&[b" (", &name[..], b")"].concat());
+        }
+        text.push(b'\n');
+        output.data(&text);
+    }
+    Ok(0)
+}
+
+fn update(command: &Update, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let run = Run::start(&command.writing, global, output)?;
+    let options = SubmoduleUpdateOptions {
+        pathspecs: bytes(&command.paths),
+        force: command.force,
+        checkout: command.checkout,
+        no_fetch: command.no_fetch,
+        recursive: command.recursive,
+        init: command.init,
+        threshold: run.threshold(),
+        execution: run.execution().clone(),
+    };
+    let events = update_submodules(&run.repository, &options)?;
+    let mut code = 0;
+    for event in events {
+        code = match event {
+            UpdateEvent::Said(line) => {
+                output.error_line(line);
+                code
+            }
+            UpdateEvent::Warned(warning) => {
+                output.warn(warning);
+                code
+            }
+            UpdateEvent::CheckedOut(shown, id) => {
+                let start = b"Submodule path '".as_slice();
+                let line = [start, &shown, format!("': checked out '{id}'\n").as_bytes()].concat();
+                if !global.quiet {
+                    output.data(&line);
+                }
+                code
+            }
+            UpdateEvent::Failed { shown, id, cause } => {
+                let code = failed(cause, global, output);
+                output.fatal(format_args!(
+                    "Unable to checkout '{id}' in submodule path '{shown}'"
+                ));
+                code
+            }
+            UpdateEvent::Refused(error) => {
+                output.error(error);
+                REFUSED
+            }
+            UpdateEvent::NotRecursed(shown) => {
+                output.fatal(format_args!(
+                    "Failed to recurse into submodule path '{shown}'"
+                ));
+                code
+            }
+        };
+    }
+    Ok(code)
+}
+
+/// What a checkout in a submodule says of its failure, and its exit code.
+fn failed(cause: UpdateFailure, global: &Global, output: &Output) -> u8 {
+    let switched = match cause {
+        UpdateFailure::Switched(switched) => *switched,
+        UpdateFailure::Error(error) => {
+            output.fatal(error);
+            return FATAL;
+        }
+    };
+    let Switched {
+        outcome,
+        head_failure,
+        ..
+    } = switched;
+    match outcome {
+        Outcome::Rejected(rejects) if rejects.is_empty() => FATAL,
+        Outcome::Rejected(rejects) => {
+            messages::rejected(&rejects, output);
+            REFUSED
+        }
+        Outcome::Unmerged(paths) => {
+            for path in paths {
+                output.data(&[&path[..], b": needs merge\n"].concat());
+            }
+            output.error("you need to resolve your current index first");
+            REFUSED
+        }
+        Outcome::Done(done) => {
+            warn(&done, output);
+            let code = tell(&done, global, Duration::ZERO, output).max(REFUSED);
+            if let Some(error) = head_failure {
+                output.error(error);
+            }
+            code
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What `:(attr:...)` selects, in every command that takes pathspecs, beside git.
+
+use crate::twins::Twins;
+use hedgerow_testkit::{git_is_at_least, Repository};
+
+fn scene(it: &Repository) {
+    it.write(
+        ".gitattributes",
+        "*.a labelA\n*.b labelB=value\ndir labelDir\n*.n -labelA\n[attr]both labelA labelB=two\n\
+         *.both both\n",
+    );
+    it.write("sub/.gitattributes", "special labelA\n*.a !labelA\n");
+    for path in [
+        "one.a",
+        "two.b",
+        "three.n",
+        "four.both",
+        "plain",
+        "dir/one.a",
+        "dir/plain",
+        "sub/one.a",
+        "sub/special",
+        "sub/deeper/two.b",
+        "sub/deeper/special",
+    ] {
+        it.write(path, "one\n");
+    }
+    it.commit("one");
+    for path in [
+        "one.a",
+        "two.b",
+        "three.n",
+        "four.both",
+        "plain",
+        "dir/one.a",
+        "sub/special",
+    ] {
+        it.write(path, "changed\n");
+    }
+    it.write("sub/deeper/two.b", "changed\n");
+    for path in ["new.a", "new.b", "new", "dir/new.a", "other/new.a"] {
+        it.write(path, "new\n");
+    }
+}
+
+const SPECS: [&str; 22] = [
+    ":(attr:labelA)",
+    ":(attr:-labelA)",
+    ":(attr:!labelA)",
+    ":(attr:labelB)",
+    ":(attr:labelB=value)",
+    ":(attr:labelB=two)",
+    ":(attr:labelA,attr:labelB)",
+    ":(attr:labelA\u{1}labelB=two)",
+    ":(attr:labelA)dir",
+    ":(attr:labelDir)dir",
+    ":(attr:labelDir)",
+    ":(attr:labelA)sub/",
+    ":(attr:!labelA)sub",
+    ":(attr:labelA,exclude)",
+    ":(exclude,attr:labelA)sub",
+    ":(attr:labelA,glob)**/*.a",
+    ":(attr:labelA,icase)ONE.A",
+    ":(attr:labelA)*.a",
+    ":(attr:)",
+    ":(attr:+a)",
+    ":(attr:a=b?)",
+    ":(attr:nothing)",
+];
+
+#[test]
+fn attributes_select_paths_in_every_command() {
+    if !git_is_at_least(2, 44, "pathspecs with attributes in all commands") {
+        return;
+    }
+    for spec in SPECS {
+        let mut twins = Twins::new(spec, scene);
+        for line in [
+            "ls-files",
+            "ls-files -m",
+            "ls-files -o",
+            "ls-files -o --directory",
+            "status --porcelain",
+            "status --porcelain -uall --ignored",
+            "diff-files --name-only",
+            "diff-index --name-only HEAD",
+            "clean -n",
+            "clean -nd",
+            "archive HEAD",
+            "archive --worktree-attributes HEAD",
+            "reset -q",
+            "checkout",
+            "restore --staged",
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let spec = spec.replace('\u{1}', " ");
+            twins.words("", &[&words[..], &["--".to_owned(), spec]].concat());
+        }
+        for line in ["ls-files", "status --porcelain", "clean -nd"] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let spec = spec.replace('\u{1}', " ");
+            twins.words("sub", &[&words[..], &["--".to_owned(), spec]].concat());
+        }
+    }
+}
+
+#[test]
+fn attributes_select_what_is_put_aside_and_removed() {
+    if !git_is_at_least(2, 44, "pathspecs with attributes in all commands") {
+        return;
+    }
+    for spec in [
+        ":(attr:labelA)",
+        ":(attr:labelB=value)",
+        ":(exclude,attr:labelA)",
+    ] {
+        let mut twins = Twins::new(spec, scene);
+        twins.line(&format!("stash push -q -- {spec}"));
+        twins.line("stash pop -q");
+        twins.line(&format!("clean -fq -- {spec}"));
+        twins.line(&format!("checkout -q HEAD -- {spec}"));
+    }
+}

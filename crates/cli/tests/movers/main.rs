@@ -1,0 +1,18 @@
+//! Commands that move a working tree, or read one out of a repository, beside git: `merge`,
+//! `submodule`, `archive`, and what `:(attr:...)` selects.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "tests make repositories and look at files"
+)]
+
+mod archive;
+mod attributes;
+mod merge;
+mod submodules;
+mod twins;
+
+use hedgerow_testkit::Program;
+
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));

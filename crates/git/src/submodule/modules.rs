@@ -1,0 +1,146 @@
+//! What `.gitmodules` and the configuration say of submodules: gitmodules(5). Names and addresses
+//! that would lead elsewhere are refused, as by git.
+
+use crate::config::{boolean, Config};
+use crate::index::{Index, Mode, Stage};
+use crate::repository::Repository;
+use crate::worktree::pathspecs::Pathspecs;
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_fs::{Dir, FileKind};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+const FILE: &[u8] = b".gitmodules";
+/// A larger file is refused, in bytes.
+const LIMIT_BYTES: u64 = 64 << 20;
+
+/// A submodule of `.gitmodules`.
+#[derive(Clone, Debug)]
+pub(super) struct Module {
+    pub name: BString,
+    /// Where it is cloned from.
+    pub url: Option<BString>,
+    /// How it is updated.
+    pub update: Option<BString>,
+}
+
+/// The submodules of a working tree, by path.
+pub(super) struct Modules {
+    by_path: HashMap<BString, Module>,
+    /// Git's warnings about what is ignored.
+    pub warnings: Vec<String>,
+}
+
+impl Modules {
+    pub(super) fn read(repository: &Repository, index: &Index) -> Result<Self> {
+        let root = Dir::open(repository.require_work_tree()?)?;
+        let mut modules = Modules {
+            by_path: HashMap::new(),
+            warnings: Vec::new(),
+        };
+        let mut content = Vec::new();
+        match root.open_file(FILE) {
+            Ok(file) => file.read_to_end(&mut content, LIMIT_BYTES)?,
+            Err(_) => {
+                if let Ok(row) = index.find(FILE.as_bstr(), Stage::Merged) {
+                    content = repository.read_object(&index.entries()[row].id)?.1;
+                }
+            }
+        }
+        let file = Config::of_file(&content, Path::new(".gitmodules"))?;
+        for name in file.subsections("submodule") {
+            modules.add(&file, name)?;
+        }
+        Ok(modules)
+    }
+
+    fn add(&mut self, file: &Config, name: BString) -> Result<()> {
+        if !is_safe_name(name.as_bstr()) {
+            let ignored = format!("ignoring suspicious submodule name: {name}");
+            self.warnings.push(ignored);
+            return Ok(());
+        }
+        let mut value = |key: &str| {
+            let value = file.string_in("submodule", name.as_bstr(), key)?;
+            if key != "update" && value.starts_with(b"-") {
+                let ignored = format!(
+                    "ignoring 'submodule.{name}.{key}' which may be interpreted as a \
+                     command-line option: {value}"
+                );
+                self.warnings.push(ignored);
+                return None;
+            }
+            Some(value)
+        };
+        let (path, url, update) = (value("path"), value("url"), value("update"));
+        if update
+            .as_ref()
+            .is_some_and(|update| !is_plain(update.as_bstr()))
+        {
+            return Err(Error::Setup {
+                reason: format!("invalid value for 'submodule.{name}.update'"),
+            });
+        }
+        if let Some(path) = path {
+            self.by_path.insert(path, Module { name, url, update });
+        }
+        Ok(())
+    }
+
+    pub(super) fn at(&self, path: &BStr) -> Option<&Module> {
+        self.by_path.get(path)
+    }
+
+    /// Whether the submodule is active: git-submodule(1) under "ACTIVE SUBMODULES", gitsubmodules(7).
+    pub(super) fn is_active(&self, repository: &Repository, path: &BStr) -> Result<bool> {
+        let Some(module) = self.at(path) else {
+            return Ok(false);
+        };
+        let config = repository.config();
+        let name = module.name.as_bstr();
+        if let Some(word) = config.string_in("submodule", name, "active") {
+            return boolean(word.as_bstr()).ok_or_else(|| Error::Config {
+                reason: format!("bad boolean config value '{word}' for 'submodule.{name}.active'"),
+            });
+        }
+        let patterns = config.strings("submodule.active");
+        if !patterns.is_empty() {
+            let specs = Pathspecs::at_top(repository, &patterns)?;
+            return Ok(specs.fits(path, Mode::Gitlink));
+        }
+        Ok(config.string_in("submodule", name, "url").is_some())
+    }
+}
+
+/// Whether the name leads to no other directory below `modules`: no part of it is `..`.
+fn is_safe_name(name: &BStr) -> bool {
+    let mut parts = name.split(|byte| matches!(byte, b'/' | b'\\'));
+    !name.is_empty() && parts.all(|part| part != b"..")
+}
+
+/// Whether `.gitmodules` may say so: commands may only be in the configuration.
+fn is_plain(update: &BStr) -> bool {
+    [&b"none"[..], b"checkout", b"rebase", b"merge"].contains(&update.as_bytes())
+}
+
+/// Refuses a submodule that is reached through a link: somebody may have put it there.
+pub(super) fn refuse_links(repository: &Repository, path: &BStr) -> Result<()> {
+    let top = repository.require_work_tree()?;
+    let slashes = path.find_iter(b"/").chain([path.len()]);
+    for end in slashes {
+        let part = &path[..end];
+        let stat = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(part)))?;
+        if stat.is_some_and(|stat| stat.kind == FileKind::Symlink) {
+            let part = part.as_bstr();
+            return Err(Error::Setup {
+                reason: format!(
+                    "expected '{part}' in submodule path '{path}' not to be a symbolic link"
+                ),
+            });
+        }
+    }
+    Ok(())
+}

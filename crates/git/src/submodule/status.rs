@@ -1,0 +1,175 @@
+//! The states of submodules: git-submodule(1) under `status`.
+
+use super::modules::{refuse_links, Modules};
+use super::{displayed, in_parallel, listed, read_index, Listed, DEPTH_LIMIT};
+use crate::repository::Repository;
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
+use hedgerow_fs::{Exit, Process};
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The longest name that git may give a commit, in bytes.
+const NAME_LIMIT_BYTES: u64 = 64 << 10;
+
+/// Options of a status of submodules.
+#[derive(Clone, Debug, Default)]
+pub struct SubmoduleStatusOptions {
+    /// Only these; all without any.
+    pub pathspecs: Vec<BString>,
+    /// Tell the commit of the index, not that which is checked out.
+    pub cached: bool,
+    /// Submodules of submodules, too.
+    pub recursive: bool,
+    /// Leave out how the commits may be named.
+    pub unnamed: bool,
+    /// How to run.
+    pub execution: Execution,
+}
+
+/// The state of a submodule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubmoduleLine {
+    /// `' '`, `'-'`: not populated, `'+'`: another commit is checked out, `'U'`: in conflict.
+    pub state: char,
+    /// The commit.
+    pub id: ObjectId,
+    /// The submodule, as the user may name it.
+    pub path: BString,
+    /// A name of the commit, if there is one.
+    pub name: Option<BString>,
+}
+
+/// The states of submodules, several examined at a time, in the order of the index. `warn` is told
+/// of what git would ignore in `.gitmodules`.
+///
+/// # Errors
+/// In git's words, if a submodule has no entry in `.gitmodules` or is reached through a link.
+pub fn submodule_status(
+    repository: &Repository,
+    options: &SubmoduleStatusOptions,
+    warn: &mut dyn FnMut(String),
+) -> Result<Vec<SubmoduleLine>> {
+    below(repository, options, ("".into(), 0), warn)
+}
+
+fn below(
+    repository: &Repository,
+    options: &SubmoduleStatusOptions,
+    (above, depth): (&BStr, usize),
+    warn: &mut dyn FnMut(String),
+) -> Result<Vec<SubmoduleLine>> {
+    if depth > DEPTH_LIMIT {
+        return Err(Error::Setup {
+            reason: format!("submodules are nested more than {DEPTH_LIMIT} deep"),
+        });
+    }
+    let index = read_index(repository)?;
+    let modules = Modules::read(repository, &index)?;
+    modules.warnings.iter().cloned().for_each(warn);
+    let all = listed(repository, &index, &options.pathspecs)?;
+    for one in &all {
+        refuse_links(repository, one.path.as_bstr())?;
+        if modules.at(one.path.as_bstr()).is_none() {
+            let path = &one.path;
+            return Err(Error::Setup {
+                reason: format!("no submodule mapping found in .gitmodules for path '{path}'"),
+            });
+        }
+    }
+    let examined = Examined {
+        environment: repository.environment().clone(),
+        top: repository.require_work_tree()?,
+        options,
+        depth,
+    };
+    let mut tasks = Vec::with_capacity(all.len());
+    for one in all {
+        let path = one.path.as_bstr();
+        let shown = displayed(repository, above, path);
+        let is_active = modules.is_active(repository, path)?;
+        let dot_git = examined.top.join(OsStr::from_bytes(path)).join(".git");
+        let is_there = is_active && repository.other_repositories().has(&dot_git);
+        tasks.push((one, shown, is_there));
+    }
+    let lines = in_parallel(&options.execution, &tasks, |(one, shown, is_there)| {
+        examined.lines(one, shown, *is_there)
+    })?;
+    Ok(lines.into_iter().flatten().collect())
+}
+
+struct Examined<'a> {
+    environment: crate::config::Environment,
+    top: &'a Path,
+    options: &'a SubmoduleStatusOptions,
+    depth: usize,
+}
+
+impl Examined<'_> {
+    fn lines(&self, one: &Listed, shown: &BString, is_there: bool) -> Result<Vec<SubmoduleLine>> {
+        let line = |state, id| SubmoduleLine {
+            state,
+            id,
+            path: shown.clone(),
+            name: None,
+        };
+        if one.is_unmerged {
+            return Ok(vec![line('U', ObjectId::null(one.id.kind()))]);
+        }
+        if !is_there {
+            return Ok(vec![line('-', one.id)]);
+        }
+        let directory = self.top.join(OsStr::from_bytes(&one.path));
+        let submodule = Repository::open_submodule(&directory, &self.environment)?;
+        let head = submodule.head()?.id();
+        let mut own = match head {
+            Some(head) if head != one.id && self.options.cached => line('+', one.id),
+            Some(head) if head != one.id => line('+', head),
+            _ => line(' ', one.id),
+        };
+        if !self.options.unnamed {
+            own.name = name_of(&directory, &own.id)?;
+        }
+        let mut lines = vec![own];
+        if self.options.recursive {
+            let options = SubmoduleStatusOptions {
+                pathspecs: Vec::new(),
+                ..self.options.clone()
+            };
+            let above = BString::from([&shown[..], b"/"].concat());
+            let place = (above.as_bstr(), self.depth + 1);
+            lines.extend(below(&submodule, &options, place, &mut |_| {})?);
+        }
+        Ok(lines)
+    }
+}
+
+/// What git-describe(1) calls a commit, in one of the ways in which git asks for it.
+fn name_of(directory: &Path, id: &ObjectId) -> Result<Option<BString>> {
+    const WAYS: [&[&str]; 4] = [&[], &["--tags"], &["--contains"], &["--all", "--always"]];
+    for way in WAYS {
+        let id = id.to_string();
+        let words = ["describe"].iter().chain(way).copied().chain([id.as_str()]);
+        let git = Process {
+            program: "git".into(),
+            arguments: words.map(Into::into).collect(),
+            directory: Some(directory.to_owned()),
+            variables: crate::status::variables_of_submodule(),
+            output_to_error: false,
+        };
+        let mut name = Vec::new();
+        let answer = git.ask(b"", &mut |output| {
+            let mut limited = Read::take(output, NAME_LIMIT_BYTES);
+            limited.read_to_end(&mut name).map(drop)
+        })?;
+        if answer.exit == Exit::Status(0) {
+            let name = name.strip_suffix(b"\n").unwrap_or(&name);
+            return Ok(Some(name.into()));
+        }
+    }
+    Ok(None)
+}

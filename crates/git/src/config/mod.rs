@@ -4,6 +4,7 @@
 mod edit;
 mod environment;
 mod fsync;
+mod reftable;
 mod serving;
 mod settings;
 mod sharing;
@@ -13,6 +14,7 @@ pub(crate) use edit::{prepare_changes, prepare_edit, ConfigChange};
 pub use environment::{Environment, PathspecSettings, Person};
 pub(crate) use fsync::sync_if;
 pub use fsync::Fsync;
+pub(crate) use reftable::ReftableSettings;
 pub use serving::{ResponseCacheSettings, ServingSettings};
 pub use settings::{Abbreviation, CheckoutSettings, FsMonitor, LogRefUpdates, UntrackedCache};
 pub use sharing::Sharing;

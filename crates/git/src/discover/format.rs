@@ -84,8 +84,8 @@ struct Reader {
     version: Option<i64>,
     unknown: Vec<BString>,
     newer: Vec<BString>,
-    /// Whether references are stored in a way that is not read.
-    other_ref_storage: bool,
+    /// Where references are stored, if that is not the repository.
+    other_ref_storage: Option<BString>,
     compatible_hash: bool,
 }
 
@@ -165,17 +165,26 @@ impl Reader {
                 hash_kind(&key, required(&key, value)?)?;
                 self.compatible_hash = true;
             }
-            b"refstorage" => match required(&key, value)?.as_slice() {
-                b"files" => {
-                    self.format.ref_storage = RefStorage::Files;
-                    self.other_ref_storage = false;
-                }
-                b"reftable" => self.other_ref_storage = true,
-                other => return Err(invalid(&key, other.as_bstr())),
-            },
+            b"refstorage" => self.ref_storage(&key, required(&key, value)?)?,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// The name of a format, or a URI: one with a place behind it.
+    fn ref_storage(&mut self, key: &str, value: BString) -> Result<()> {
+        let (format, place) = value
+            .split_once_str("://")
+            .map_or((value.as_slice(), None), |(format, place)| {
+                (format, Some(place))
+            });
+        self.format.ref_storage = match format {
+            b"files" => RefStorage::Files,
+            b"reftable" => RefStorage::Reftable,
+            _ => return Err(invalid(key, value.as_bstr())),
+        };
+        self.other_ref_storage = place.map(BString::from);
+        Ok(())
     }
 
     fn check(&self, version: i64) -> Result<()> {
@@ -192,8 +201,8 @@ impl Reader {
             return Err(list(start, &self.newer));
         }
         let unsupported = |what: &str| Error::Unsupported { what: what.into() };
-        if self.other_ref_storage {
-            return Err(unsupported("references stored as reftable"));
+        if let Some(place) = &self.other_ref_storage {
+            return Err(unsupported(&format!("references stored at '{place}'")));
         }
         if self.compatible_hash {
             return Err(unsupported("extensions.compatObjectFormat"));

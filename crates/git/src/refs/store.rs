@@ -2,7 +2,7 @@
 
 use super::model::{problem, RefValue, Reference, ReferenceProblem};
 use super::{Log, LogEntry, Signature};
-use crate::config::Sharing;
+use crate::config::{ReftableSettings, Sharing};
 use crate::Result;
 use bstr::{BStr, BString};
 use hedgerow_pack::ObjectId;
@@ -57,12 +57,12 @@ pub(crate) trait RefStore: Debug + Send + Sync {
         name: &BStr,
         old: Option<ObjectId>,
         logged: Logged,
-        sharing: Sharing,
+        options: &WriteOptions<'_>,
         message: LogMessage<'_>,
     ) -> Result<()>;
 
     /// Creates an empty log of `name`, where there is none.
-    fn create_log(&self, name: &BStr, sharing: Sharing) -> Result<()>;
+    fn create_log(&self, name: &BStr, options: &WriteOptions<'_>) -> Result<()>;
 
     /// Deletes the entry `number`, counted from the newest, of the log of `name`, which becomes what
     /// the newest entry left says. Returns whether none is left; then `name` stays what it is.
@@ -77,7 +77,7 @@ pub(crate) trait RefStore: Debug + Send + Sync {
     ) -> Result<bool>;
 
     /// Deletes the log of `name`, if there is one.
-    fn delete_log(&self, name: &BStr) -> Result<()>;
+    fn delete_log(&self, name: &BStr, options: &WriteOptions<'_>) -> Result<()>;
 
     /// All logs that are kept with this working tree, those of references that are gone included.
     /// The main working tree has all that are shared.
@@ -192,6 +192,8 @@ pub(crate) struct WriteOptions<'a> {
     pub sync: bool,
     /// How long a lock that somebody else holds is waited for; without a limit if `None`.
     pub lock_timeout: Option<Duration>,
+    /// How tables of references are written, where there are any.
+    pub reftable: ReftableSettings,
     /// Ends the wait for a lock.
     pub is_cancelled: IsCancelled<'a>,
 }

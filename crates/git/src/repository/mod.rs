@@ -28,9 +28,9 @@ pub use ref_update::RefUpdate;
 
 pub use crate::config::Environment;
 
-use crate::config::{self, CheckoutSettings, Config, ConfigChange, Fsync};
+use crate::config::{self, CheckoutSettings, Config, ConfigChange, Fsync, ReftableSettings};
 use crate::discover::{self, Layout, OtherRepositories};
-use crate::refs::{self, RefStore, RefValue};
+use crate::refs::{self, RefStorage, RefStore, RefValue};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
@@ -58,6 +58,8 @@ pub struct Repository {
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
     refs: Arc<dyn RefStore>,
+    /// How references are written, if they are kept in tables.
+    reftable: ReftableSettings,
     replacements: HashMap<ObjectId, ObjectId>,
     grafts: OnceLock<Grafts>,
 }
@@ -137,6 +139,10 @@ impl Repository {
             branch,
         };
         let config = Config::load(environment, Some(&scope))?;
+        let reftable = match storage {
+            RefStorage::Reftable => ReftableSettings::resolve(&config)?,
+            RefStorage::Files => ReftableSettings::default(),
+        };
         let bare = layout.work_tree.is_none() && layout.format.bare != Some(false);
         let settings = CheckoutSettings::resolve(&config, environment, bare, hash)?;
         let options = StoreOptions {
@@ -169,6 +175,7 @@ impl Repository {
             settings,
             objects: Arc::new(objects),
             refs,
+            reftable,
             replacements: HashMap::new(),
             grafts: OnceLock::new(),
         };

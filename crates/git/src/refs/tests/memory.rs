@@ -83,7 +83,7 @@ impl RefStore for Memory {
         name: &BStr,
         old: Option<ObjectId>,
         logged: Logged,
-        _sharing: Sharing,
+        _: &WriteOptions<'_>,
         message: LogMessage<'_>,
     ) -> Result<()> {
         let mut content = self.content.lock().unwrap();
@@ -91,7 +91,7 @@ impl RefStore for Memory {
         Ok(())
     }
 
-    fn create_log(&self, name: &BStr, _sharing: Sharing) -> Result<()> {
+    fn create_log(&self, name: &BStr, _: &WriteOptions<'_>) -> Result<()> {
         let mut content = self.content.lock().unwrap();
         content.logs.entry(name.to_owned()).or_default();
         Ok(())
@@ -117,7 +117,7 @@ impl RefStore for Memory {
         Ok(newest.is_none())
     }
 
-    fn delete_log(&self, name: &BStr) -> Result<()> {
+    fn delete_log(&self, name: &BStr, _: &WriteOptions<'_>) -> Result<()> {
         self.content.lock().unwrap().logs.remove(name);
         Ok(())
     }

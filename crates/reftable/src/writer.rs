@@ -108,7 +108,8 @@ impl<'s> TableWriter<'s> {
     /// Adds an entry of a log.
     ///
     /// # Errors
-    /// As [`TableWriter::add_ref`]. A block grows for an entry that is larger.
+    /// As [`TableWriter::add_ref`]. The format has room for entries that are larger than other
+    /// blocks, but git cannot compact a table that has one.
     pub fn add_log(&mut self, record: &LogRecord) -> Result<()> {
         let name = record.name.as_bstr();
         if name.len() > NAME_LIMIT {
@@ -156,12 +157,6 @@ impl<'s> TableWriter<'s> {
             if !self.block.is_empty() {
                 self.end_block()?;
             }
-            // An entry of a log may be larger than other blocks.
-            let limit = if self.kind == BlockKind::Logs {
-                LARGEST_BLOCK_SIZE as usize
-            } else {
-                limit
-            };
             if !self.block.add(key, kind, value, limit) {
                 return Err(self.too_large(name));
             }

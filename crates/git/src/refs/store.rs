@@ -3,8 +3,8 @@
 use super::model::{problem, RefValue, Reference, ReferenceProblem};
 use super::{Log, LogEntry, Signature};
 use crate::config::{ReftableSettings, Sharing};
-use crate::Result;
-use bstr::{BStr, BString};
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
 use std::fmt::Debug;
 use std::path::Path;
@@ -196,6 +196,26 @@ pub(crate) struct WriteOptions<'a> {
     pub reftable: ReftableSettings,
     /// Ends the wait for a lock.
     pub is_cancelled: IsCancelled<'a>,
+}
+
+/// The reference that is in the way of a new one with the name `name`: a name and one that continues
+/// it with `/` cannot both be references.
+pub(crate) fn in_the_way(store: &dyn RefStore, name: &BStr) -> Result<Option<BString>> {
+    let above = name.find_iter("/").map(|end| name[..end].as_bstr());
+    for other in above.filter(|above| *above != "refs") {
+        match store.read(other) {
+            Ok(None) => {}
+            Ok(Some(_)) | Err(Error::Reference { .. }) => return Ok(Some(other.to_owned())),
+            Err(error) => return Err(error),
+        }
+    }
+    let below = BString::from([name.as_bytes(), b"/"].concat());
+    let mut found = None;
+    store.list(below.as_ref(), &mut |other, _| {
+        found.get_or_insert_with(|| other.to_owned());
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The reference `name`, symbolic ones followed; `None` if there is none.

@@ -1,4 +1,4 @@
-//! Submodules in a format that only git reads, such as reftable: git itself is asked for their
+//! Submodules in a format that only git reads: git itself is asked for their
 //! status.
 
 use super::model::{IgnoreSubmodules, SubmoduleState};

@@ -34,7 +34,7 @@ fn every_byte_of_a_table_may_be_wrong() {
     let mut random = Random::new(4);
     let mut refused = 0;
     let mut count = 0;
-    for (block_size, of_refs, of_logs) in [(4096, 12, 3), (256, 40, 12), (256, 0, 4)] {
+    for (block_size, of_refs, of_logs) in [(4096, 12, 3), (512, 60, 12), (512, 0, 9)] {
         let refs = refs(&mut random, of_refs, Kind::Sha1);
         let logs = logs(&mut random, of_logs, Kind::Sha1);
         let sound = table(options(block_size, Kind::Sha1), &refs, &logs);
@@ -59,7 +59,7 @@ fn several_bytes_may_be_wrong_and_pieces_missing() {
     let mut random = Random::new(5);
     let refs = refs(&mut random, 200, Kind::Sha1);
     let logs = logs(&mut random, 20, Kind::Sha1);
-    let sound = table(options(256, Kind::Sha1), &refs, &logs);
+    let sound = table(options(512, Kind::Sha1), &refs, &logs);
     let names: Vec<&str> = refs.iter().map(|it| it.name.to_str().unwrap()).collect();
     for _ in 0..2000 {
         let mut damaged = sound.clone();

@@ -15,9 +15,12 @@ use std::collections::hash_map::RandomState;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What is longer is cut off, as by git, so that an entry fits into a block.
+const MESSAGE_LIMIT: usize = 2048;
 
 /// How a stack is written, without what waits for its lock.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +36,14 @@ impl HowToWrite {
             sharing: options.sharing,
             sync: options.sync,
             settings: options.reftable,
+        }
+    }
+
+    fn writer_options(&self, stack: &Stack) -> WriterOptions {
+        WriterOptions {
+            block_size: self.settings.block_size,
+            restart_interval: self.settings.restart_interval,
+            hash: stack.hash(),
         }
     }
 }
@@ -95,6 +106,15 @@ impl LockedStack<'_> {
         })
     }
 
+    /// Checks that `addition` can become a table.
+    pub(super) fn try_add(&self, addition: &Addition, how: &HowToWrite) -> Result<()> {
+        let mut sink = |_: &[u8]| Ok(());
+        let range = (addition.first_index, addition.last_index);
+        let mut writer = TableWriter::new(&mut sink, how.writer_options(self.stack), range);
+        let written = addition.write(&mut writer).and_then(|()| writer.finish());
+        written.map_err(|error| not_written(&self.stack.list_path(), error))
+    }
+
     /// Makes `addition` the newest table. Returns whether there was anything to add.
     pub(super) fn add(self, addition: Addition, how: &HowToWrite) -> Result<bool> {
         if addition.is_empty() {
@@ -102,16 +122,7 @@ impl LockedStack<'_> {
         }
         let range = (addition.first_index, addition.last_index);
         let mut table = NewTable::create(self.stack, range, how)?;
-        table.fill(how, |writer| {
-            addition
-                .refs
-                .values()
-                .try_for_each(|record| writer.add_ref(record))?;
-            addition
-                .logs
-                .values()
-                .try_for_each(|record| writer.add_log(record))
-        })?;
+        table.fill(how, |writer| addition.write(writer))?;
         let name = table.install(self.stack, range)?;
         let tables = &self.snapshot.tables;
         let mut names: Vec<BString> = tables.iter().map(|table| table.name.clone()).collect();
@@ -138,6 +149,13 @@ impl LockedStack<'_> {
 impl Addition {
     pub(super) fn is_empty(&self) -> bool {
         self.refs.is_empty() && self.logs.is_empty()
+    }
+
+    fn write(&self, writer: &mut TableWriter<'_>) -> hedgerow_reftable::Result<()> {
+        let mut refs = self.refs.values();
+        refs.try_for_each(|record| writer.add_ref(record))?;
+        let mut logs = self.logs.values();
+        logs.try_for_each(|record| writer.add_log(record))
     }
 
     /// Lets the reference `name` be `target`.
@@ -189,6 +207,7 @@ pub(super) fn log_update(old: ObjectId, new: ObjectId, message: LogMessage<'_>) 
     let minutes = time.offset.abs() / 60;
     let zone = minutes / 60 * 100 + minutes % 60;
     let mut text = one_line(message.text);
+    text.truncate(MESSAGE_LIMIT);
     text.push(b'\n');
     LogUpdate {
         old,
@@ -231,11 +250,7 @@ impl NewTable {
             file: OutputFile::create(&path)?,
             path,
             range,
-            options: WriterOptions {
-                block_size: how.settings.block_size,
-                restart_interval: how.settings.restart_interval,
-                hash: stack.hash(),
-            },
+            options: how.writer_options(stack),
         })
     }
 
@@ -254,12 +269,7 @@ impl NewTable {
         };
         let mut writer = TableWriter::new(&mut sink, self.options, self.range);
         let written = add(&mut writer).and_then(|()| writer.finish());
-        written.map_err(|error| match error {
-            hedgerow_reftable::Error::TooLarge { .. } => Error::Setup {
-                reason: error.to_string(),
-            },
-            error => broken(&self.path, error),
-        })?;
+        written.map_err(|error| not_written(&self.path, error))?;
         how.sharing.open_output(&self.file)?;
         if how.sync {
             self.file.sync()?;
@@ -276,6 +286,16 @@ impl NewTable {
         self.file.set_target(&stack.table_path(name.as_bstr()));
         self.file.commit(false)?;
         Ok(name)
+    }
+}
+
+/// That the table at `path` could not be written.
+fn not_written(path: &Path, error: hedgerow_reftable::Error) -> Error {
+    match error {
+        hedgerow_reftable::Error::TooLarge { .. } => Error::Setup {
+            reason: "reftable: transaction failure: entry too large".into(),
+        },
+        error => broken(path, error),
     }
 }
 

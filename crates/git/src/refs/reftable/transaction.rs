@@ -64,7 +64,10 @@ pub(super) fn prepare<'s>(
         edits: edits.collect(),
     };
     let wait = (prepared.how.settings.lock_timeout, options.is_cancelled);
-    prepared.plan(wait, None)?;
+    let locks = prepared.plan(wait, None)?;
+    for (locked, addition) in [&locks.shared, &locks.own].into_iter().flatten() {
+        locked.try_add(addition, &prepared.how)?;
+    }
     Ok(prepared)
 }
 

@@ -3,10 +3,10 @@
 use super::check;
 use crate::config::Sharing;
 use crate::refs::{
-    follow, problem, Listed, Log, LogEntry, LogMessage, Logged, RefChange, RefEdit, RefStore,
-    RefTransaction, RefValue, ReferenceProblem, WriteOptions,
+    follow, in_the_way, problem, Listed, Log, LogEntry, LogMessage, Logged, RefChange, RefEdit,
+    RefStore, RefTransaction, RefValue, ReferenceProblem, WriteOptions,
 };
-use crate::Result;
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use std::collections::BTreeMap;
@@ -144,6 +144,11 @@ impl RefStore for Memory {
         for edit in edits {
             let old = follow(self, edit.name)?.and_then(|found| found.id);
             edit.expected.check(edit.name, old)?;
+            if let Some(other) = in_the_way(self, edit.name)? {
+                return Err(Error::Setup {
+                    reason: format!("'{other}' exists; cannot create '{}'", edit.name),
+                });
+            }
             if !crate::refs::is_safe_name(edit.name) {
                 return Err(problem(edit.name, ReferenceProblem::NoName));
             }

@@ -138,6 +138,9 @@ fn names_that_are_in_the_way_of_each_other_are_refused() {
     ] {
         assert_eq!(refused(&[set(name)]), words);
     }
+    let long = format!("refs/heads/{}", "long".repeat(1100));
+    let words = "reftable: transaction failure: entry too large";
+    assert_eq!(refused(&[set(&long)]), words);
     let both = refused(&[set("refs/heads/x"), set("refs/heads/x/y")]);
     assert_eq!(
         both,

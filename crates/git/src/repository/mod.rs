@@ -87,6 +87,7 @@ impl Repository {
             index_file: None,
             common_dir: None,
             object_directory: None,
+            reference_backend: None,
             ..environment.clone()
         })
     }
@@ -117,6 +118,7 @@ impl Repository {
             index_file: None,
             common_dir: None,
             object_directory: None,
+            reference_backend: None,
             ..environment.clone()
         })
     }

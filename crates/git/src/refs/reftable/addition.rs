@@ -126,9 +126,13 @@ impl LockedStack<'_> {
         let name = table.install(self.stack, range)?;
         let tables = &self.snapshot.tables;
         let mut names: Vec<BString> = tables.iter().map(|table| table.name.clone()).collect();
-        names.push(name);
-        self.replace_list(names, how)?;
-        Ok(true)
+        names.push(name.clone());
+        let stack = self.stack;
+        let replaced = self.replace_list(names, how);
+        if replaced.is_err() {
+            stack.remove(name.as_bstr());
+        }
+        replaced.map(|()| true)
     }
 
     /// Writes a new list and gives up the lock.

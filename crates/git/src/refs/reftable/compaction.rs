@@ -59,12 +59,15 @@ impl Stack {
             .map(|merged| merged.install(self, range))
             .transpose()?;
         let mut names = names;
-        names.splice(place..place + compacted.len(), merged);
-        locked.replace_list(names, how)?;
-        for name in &compacted {
-            hedgerow_fs::remove_file(&self.table_path(name.as_bstr()))?;
-        }
-        Ok(())
+        names.splice(place..place + compacted.len(), merged.clone());
+        let replaced = locked.replace_list(names, how);
+        let unlisted = if replaced.is_ok() {
+            compacted
+        } else {
+            merged.into_iter().collect()
+        };
+        unlisted.iter().for_each(|name| self.remove(name.as_bstr()));
+        replaced
     }
 
     /// Which tables are to become one.

@@ -70,6 +70,12 @@ impl Stack {
         self.directory.join(OsStr::from_bytes(name))
     }
 
+    /// Removes the table `name`, which no list has. What stays is in nobody's way; git removes it
+    /// with its next `pack-refs`.
+    pub(super) fn remove(&self, name: &BStr) {
+        let _ = hedgerow_fs::remove_file(&self.table_path(name));
+    }
+
     /// The stack as it is now. Without a list there are no tables.
     ///
     /// # Errors

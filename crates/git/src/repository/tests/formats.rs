@@ -76,6 +76,15 @@ fn what_is_not_read_is_refused_clearly() {
         scratch.refusal("r", &[]),
         "unsupported: references stored at '/else/where'"
     );
+    scratch.write("r/.git/config", config("refStorage = files"));
+    for (backend, said) in [
+        ("files", "no error"),
+        ("reftable:///x", "unsupported: references stored at '/x'"),
+        ("tape:///x", "unknown ref storage format: 'tape'"),
+    ] {
+        let variables = [("GIT_REFERENCE_BACKEND", backend)];
+        assert_eq!(scratch.refusal("r", &variables), said);
+    }
     scratch.write("r/.git/config", config("compatObjectFormat = sha256"));
     assert_eq!(
         scratch.refusal("r", &[]),

@@ -42,8 +42,8 @@ impl Twins {
         std::fs::canonicalize(self.root.path()).unwrap().join(twin)
     }
 
-    /// Runs one line. `worktree` is run by each program; `!` begins git's words for both, `$` a
-    /// line for the shell. The directory comes before a colon.
+    /// Runs one line. `worktree` is run by each program; `!` begins git's words for both, `%`
+    /// another command of each program, `$` a line for the shell. The directory comes before a colon.
     fn step(&mut self, line: &str) -> i32 {
         self.steps.push(line.to_owned());
         let (directory, words) = line.split_once(": ").unwrap();
@@ -57,6 +57,7 @@ impl Twins {
             let (program, words) = match words.split_once(' ') {
                 Some(("!", words)) => (Program::Git, words.to_owned()),
                 Some(("sparse", words)) => (program, format!("sparse-checkout {words}")),
+                Some(("%", words)) => (program, words.to_owned()),
                 _ => (program, format!("worktree {words}")),
             };
             let mut command = program.command(&place);
@@ -120,7 +121,13 @@ impl Twins {
                 (
                     found.code,
                     text(renamed(&found.stdout)),
-                    text(renamed(found.stderr.as_bytes()))
+                    // Some steps are git's in both.
+                    if is_new {
+                        text(renamed(found.stderr.as_bytes()))
+                    } else {
+                        let words = in_newer_words(&found.stderr);
+                        text(renamed(words.as_bytes()))
+                    }
                 ),
                 "{story}\nfirst git, then hedgerow"
             );
@@ -140,7 +147,7 @@ impl Twins {
         for place in indexes(&git) {
             let list = |top: &Path| {
                 let mut command = Program::Git.command(&top.join(&place));
-                command.args(["ls-files", "-s", "-t", "-v"]);
+                command.args(["ls-files", "-s", "-t", "-v", "--sparse"]);
                 text(run(command).stdout)
             };
             assert_eq!(list(&git), list(&our), "{story}\nindex in {place:?}");
@@ -195,6 +202,8 @@ fn make(top: &Path) {
         "config advice.worktreeAddOrphan true",
         "config advice.setUpstreamFailure true",
         "config gc.auto 0",
+        // Said where git's code for a command does not know sparse indexes.
+        "config advice.sparseIndexExpanded false",
     ] {
         git_line(&r, line);
     }
@@ -701,4 +710,81 @@ fn sparse_checkouts_are_those_of_git() {
             "r: sparse disable",
         ],
     ]);
+}
+
+#[test]
+fn sparse_indexes_are_those_of_git() {
+    tell(&[
+        &[
+            "r: sparse set --sparse-index d/e",
+            "r: sparse list",
+            "r: ! status --short",
+            "r: sparse set x",
+            "r: ! fsck",
+            "r: % checkout-index -f -- d/",
+            "r: % checkout-index -f -- x d",
+            "r: % switch -q old",
+            "r: % switch -q main",
+            "r: sparse add d",
+            "r: sparse reapply --no-sparse-index",
+        ],
+        &[
+            "r: sparse init --cone --sparse-index",
+            "r: % checkout -q old",
+            "r: % reset -q --hard main",
+            "r: % reset -q old",
+            "r: ! status --short",
+            "r: sparse reapply",
+            "r: sparse disable",
+        ],
+        &[
+            "r: sparse set --sparse-index x",
+            "r: $ echo y >f",
+            "r: % stash",
+            "r: % stash pop",
+            "r: % restore f",
+            "r: $ mkdir -p d/e; echo z >d/e/h; git add --sparse d/e/h",
+            "r: sparse reapply",
+            "r: % checkout -q -- d/g",
+            "r: ! commit -q -a -m three",
+            "r: sparse reapply",
+        ],
+        &[
+            "r: sparse set --sparse-index --no-cone d/e",
+            "r: sparse set --cone d/e",
+            "r: sparse reapply --no-cone",
+        ],
+        &[
+            "r: $ git checkout -q -b side; echo b >d/g; git commit -q -am side",
+            "r: $ git checkout -q main; echo c >d/g; git commit -q -am mine; git merge -q side; :",
+            "r: sparse set --sparse-index x",
+            "r: ! checkout -q -f main",
+            "r: sparse reapply",
+        ],
+        &[
+            // The tree of a directory outside that no commit has is written.
+            "r: $ echo new >d/e/h; git update-index d/e/h",
+            "r: sparse set --sparse-index x",
+            "r: ! write-tree",
+            "r: ! fsck",
+        ],
+    ]);
+}
+
+/// Git says so once or twice, depending on what it reads before.
+#[test]
+fn rules_that_are_no_cone_are_told() {
+    let mut twins = Twins::new();
+    twins.step("r: sparse init --cone");
+    let r = twins.top("our").join("r");
+    std::fs::write(r.join(".git/info/sparse-checkout"), "/*\n!/*/\n/d\n").unwrap();
+    for words in ["read-tree -mu HEAD", "checkout -q old", "reset -q HEAD^{}"] {
+        let mut command = HEDGEROW.command(&r);
+        command.args(words.split(' '));
+        let found = run(command);
+        assert_eq!(found.code, 0, "{words}: {}", found.stderr);
+        let expected =
+            "warning: unrecognized pattern: '/d'\nwarning: disabling cone pattern matching\n";
+        assert_eq!(found.stderr, expected, "{words}");
+    }
 }

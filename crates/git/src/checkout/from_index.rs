@@ -94,7 +94,7 @@ fn try_to_copy(repository: &Repository, options: &CheckoutIndexOptions) -> Resul
     };
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;
-    let Selected { rows, mut remarks } = selection::select(&session, &old.index, options)?;
+    let Selected { rows, mut remarks } = selection::select(&session, &old, options)?;
     let target = Target::of_prefix(repository, options)?;
     let places = Places::new(&session, &old, &rows, &target, options)?;
     let mut plan = Plan {

@@ -117,6 +117,7 @@ pub(crate) fn update_amending(
     let Some(mut done) = carry_out(session, &before, &mut next, prepare)? else {
         return Ok(Outcome::Rejected(next.rejects));
     };
+    done.warnings.extend(session.sparse_warnings()?);
     if let (Way::Keep, Some(tree)) = (way, job.new) {
         next.index = exactly(session, &next.index, tree)?;
     }

@@ -108,6 +108,17 @@ impl Index {
         self.extensions.resolve_undo = records.serialize();
     }
 
+    /// Keeps the sides of resolved conflicts from `old`, which has the same paths.
+    pub(crate) fn keep_all_resolve_undo(&mut self, old: &Index) {
+        let known = &old.extensions.resolve_undo;
+        self.extensions.resolve_undo.clone_from(known);
+    }
+
+    /// Drops what a file system monitor said of the entries.
+    pub(crate) fn forget_file_system_monitor(&mut self) {
+        self.extensions.fsmonitor_token = None;
+    }
+
     /// The sides of resolved conflicts by path: mode and object of the stages 1 to 3.
     pub(crate) fn resolve_undo(&self) -> Vec<(BString, Sides)> {
         let data = self.extensions.resolve_undo.as_deref().unwrap_or_default();

@@ -11,6 +11,7 @@ use crate::index::{EntryStat, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::sparse::SparsePatterns;
+use crate::worktree::sparse_index::IndexForm;
 use crate::worktree::state::{states, State};
 use crate::worktree::OldIndex;
 use crate::Result;
@@ -26,14 +27,16 @@ struct Left {
 }
 
 /// Brings the working tree and the index to `rules`. Changed and unmerged files stay, with a
-/// warning; so do files that exist where one is to be written.
+/// warning; so do files that exist where one is to be written. The index is written in `form`.
 pub(crate) fn apply(
     repository: &Repository,
     rules: &SparseRules,
+    form: &IndexForm,
     threshold: Option<u64>,
     execution: &Execution,
 ) -> Result<Done> {
     let mut session = Session::begin(repository, threshold, execution)?;
+    session.set_index_form(form.clone());
     let mut old = session.read_index()?;
     let mut done = Done::default();
     if old.is_new {

@@ -6,6 +6,7 @@ use super::rules::{normalized, Cone, SparseRules};
 use crate::checkout::Done;
 use crate::index::{Index, Stage};
 use crate::repository::Repository;
+use crate::worktree::sparse_index::IndexForm;
 use crate::worktrees::tree_removal::remove_tree_below;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
@@ -193,13 +194,6 @@ impl<'a> Change<'a> {
     /// Decides on the kind of rules; changes nothing.
     fn begin(repository: &'a Repository, options: &'a SparseOptions) -> Result<Self> {
         repository.require_work_tree()?;
-        if options.modes.sparse_index == Some(true) {
-            return Err(Error::NotBuilt {
-                reason: "'hedgerow sparse-checkout' writes no sparse index; nothing was touched. \
-                         Git does: git sparse-checkout reapply --sparse-index"
-                    .into(),
-            });
-        }
         let settings = repository.settings();
         let known = settings
             .sparse_checkout
@@ -311,7 +305,13 @@ impl<'a> Change<'a> {
 
     fn apply(self, rules: &SparseRules) -> Result<Changed> {
         let (execution, threshold) = (&self.options.execution, self.options.threshold);
-        let run = |repository: &Repository| apply(repository, rules, threshold, execution);
+        let is_collapsed = self.options.modes.sparse_index;
+        let is_collapsed = is_collapsed.unwrap_or(self.repository.settings().index_sparse);
+        let form = match rules {
+            SparseRules::Cone(cone) if is_collapsed => IndexForm::Collapsed(cone.clone()),
+            _ => IndexForm::Full,
+        };
+        let run = |repository: &Repository| apply(repository, rules, &form, threshold, execution);
         let mut done = self.repository.with_promised(run)?;
         if let SparseRules::Cone(cone) = rules {
             let warnings = remove_leftovers(self.repository, cone, execution)?;

@@ -16,6 +16,7 @@ use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, Fil
 use crate::ignore::Ignore;
 use crate::index::{CheckStat, Index, StatRules, Version, WriteOptions};
 use crate::repository::Repository;
+use crate::sparse::{current_rules, SparseRules};
 use crate::{Error, Result};
 use attribute_files::{directories_above, Direction};
 use bstr::{BStr, BString, ByteSlice};
@@ -26,6 +27,7 @@ use hedgerow_fs::{Dir, LockFile, Stat, Timestamp};
 use hedgerow_tree::NameRules;
 use hedgerow_walk::Patterns;
 use sparse::SparsePatterns;
+use sparse_index::{collapse, IndexForm};
 use state::{State, StateRules};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,6 +72,8 @@ pub(crate) struct Worktree<'r> {
     filters: RefCell<BTreeMap<usize, FilterLane>>,
     /// Number of workers active at the end of this command's last step.
     workers: Cell<Option<usize>>,
+    /// The form in which the index is written.
+    index_form: IndexForm,
 }
 
 impl<'r> Worktree<'r> {
@@ -99,6 +103,7 @@ impl<'r> Worktree<'r> {
             source: (None, None),
             filters: RefCell::default(),
             workers: Cell::new(None),
+            index_form: IndexForm::default(),
         })
     }
 
@@ -110,6 +115,30 @@ impl<'r> Worktree<'r> {
     /// With fewer files than `threshold` to write, a single worker writes them.
     pub(crate) fn set_threshold(&mut self, threshold: Option<u64>) {
         self.threshold = threshold;
+    }
+
+    /// Sets the form in which the index is written, if not as the settings ask for it.
+    pub(crate) fn set_index_form(&mut self, form: IndexForm) {
+        self.index_form = form;
+    }
+
+    /// The index as it is written if some directories are collapsed; see [`collapse`].
+    fn collapsed(&self, index: &Index) -> Result<Option<Index>> {
+        let settings = self.settings();
+        let configured = settings.sparse_checkout && settings.index_sparse;
+        let rules;
+        let cone = match &self.index_form {
+            IndexForm::Collapsed(cone) => cone,
+            IndexForm::Configured if configured => {
+                rules = current_rules(self.repository)?;
+                match &rules {
+                    Some((SparseRules::Cone(cone), _)) => cone,
+                    _ => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        collapse(self.repository, index, cone, &self.engine())
     }
 
     /// Makes the next step start with as many workers as the last one ended with.
@@ -219,6 +248,15 @@ impl<'r> Worktree<'r> {
         let content = hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?;
         let ignore_case = self.settings().ignore_case;
         Ok(content.map(|content| SparsePatterns::parse(&content, ignore_case)))
+    }
+
+    /// Git's warnings if the sparse checkout should be a cone and its rules are none.
+    pub(crate) fn sparse_warnings(&self) -> Result<Vec<String>> {
+        if !self.settings().sparse_checkout {
+            return Ok(Vec::new());
+        }
+        let rules = current_rules(self.repository)?;
+        Ok(rules.map(|(_, warnings)| warnings).unwrap_or_default())
     }
 
     pub(crate) fn ignore(&self) -> Result<Ignore> {
@@ -375,6 +413,8 @@ impl<'r> Worktree<'r> {
             skip_hash: self.settings().index_skip_hash,
             index_mtime_for_racy: None,
         };
+        let collapsed = self.collapsed(index)?;
+        let index = collapsed.as_ref().unwrap_or(index);
         index.write(&mut content, &options);
         if self.execution.cancel.is_cancelled() {
             return Err(Error::Interrupted);

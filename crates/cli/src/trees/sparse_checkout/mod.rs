@@ -61,8 +61,8 @@ pub struct Mode {
     /// The rules are patterns
     #[arg(long)]
     pub no_cone: bool,
-    /// Not built: git writes a sparse index
-    #[arg(long, hide = true)]
+    /// Write one entry of the index for each directory outside the cone
+    #[arg(long)]
     pub sparse_index: bool,
     /// Write an index of files, not of directories
     #[arg(long)]

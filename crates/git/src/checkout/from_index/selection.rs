@@ -2,8 +2,9 @@
 
 use super::{is_of_stage, CheckoutIndexOptions};
 use crate::checkout::session::Session;
-use crate::index::{Entry, Index, Stage};
+use crate::index::{Entry, Stage};
 use crate::worktree::pathspecs::join;
+use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 
@@ -32,9 +33,10 @@ pub(super) struct Selected {
 
 pub(super) fn select(
     session: &Session<'_>,
-    index: &Index,
+    old: &OldIndex,
     options: &CheckoutIndexOptions,
 ) -> Result<Selected> {
+    let index = &old.index;
     let mut selected = Selected {
         rows: Vec::new(),
         remarks: Vec::new(),
@@ -61,7 +63,7 @@ pub(super) fn select(
                 let (joined, _) = joined.ok_or_else(|| Error::Setup {
                     reason: format!("'{path}' is outside repository at '{}'", top.display()),
                 })?;
-                selected.add(index, joined.as_ref(), options);
+                selected.add(old, joined.as_ref(), options);
             }
             // Files are written in order of paths, each once.
             if !options.temporary {
@@ -74,7 +76,8 @@ pub(super) fn select(
 }
 
 impl Selected {
-    fn add(&mut self, index: &Index, path: &BStr, options: &CheckoutIndexOptions) {
+    fn add(&mut self, old: &OldIndex, path: &BStr, options: &CheckoutIndexOptions) {
+        let index = &old.index;
         let first = index.find(path, Stage::Merged).unwrap_or_else(|at| at);
         let entries = index.entries().iter().enumerate().skip(first);
         let stages: Vec<(usize, &Entry)> = entries
@@ -92,6 +95,7 @@ impl Selected {
             return;
         }
         let reason = match (stages.first(), options.stage) {
+            (None, _) if is_collapsed(old, path) => "is a sparse directory".to_owned(),
             (None, _) => "is not in the cache".to_owned(),
             (Some(first), _) if is_skipped(first) => "has skip-worktree enabled; use \
                 '--ignore-skip-worktree-bits' to checkout"
@@ -102,4 +106,11 @@ impl Selected {
         let remark = format!("git checkout-index: {path} {reason}");
         self.remarks.push((before, remark));
     }
+}
+
+/// Whether the index file has one entry for the directory `path`, which ends with a slash.
+fn is_collapsed(old: &OldIndex, path: &BStr) -> bool {
+    let directories = old.sparse_directories.iter().flatten();
+    let path = path.strip_suffix(b"/");
+    path.is_some_and(|path| directories.into_iter().any(|it| it == path))
 }

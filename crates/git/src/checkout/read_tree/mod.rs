@@ -151,7 +151,7 @@ fn try_to_read(repository: &Repository, options: &ReadTreeOptions) -> Result<Rea
         (overlaid(&session, options)?, true)
     };
     let refuses = options.trivial && !is_trivial;
-    let done = if uses_worktree {
+    let mut done = if uses_worktree {
         let before = Before {
             old: &old,
             states: &states,
@@ -175,6 +175,9 @@ fn try_to_read(repository: &Repository, options: &ReadTreeOptions) -> Result<Rea
     };
     if refuses {
         return Ok(ReadTreeOutcome::NotTrivial);
+    }
+    if sparse.is_some() {
+        done.warnings.extend(session.sparse_warnings()?);
     }
     finish(&mut session, options, next, done)
 }

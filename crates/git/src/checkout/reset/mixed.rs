@@ -77,6 +77,7 @@ impl MixedReset<'_> {
         if index.iter().any(|(_, entry)| entry.flags.intent_to_add) {
             write_empty_blob(repository)?;
         }
+        reset.done.warnings.extend(session.sparse_warnings()?);
         let warning = session.write_reset_index(&index)?;
         reset.done.warnings.extend(warning);
         Ok(reset)

@@ -1,15 +1,19 @@
 //! Lists of tables, names of tables, and which of them are to become one.
 
 use bstr::{BString, ByteSlice};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// The names in the list of a stack, the oldest table first; `None` if one of them is no name of a
-/// file.
+/// file, or is there twice.
 pub fn parse_list(list: &[u8]) -> Option<Vec<BString>> {
     let names = list.lines().filter(|name| !name.is_empty());
     let is_name = |name: &[u8]| !name.contains(&b'/') && !name.contains(&0) && name != b"..";
     let mut names = names.map(|name| is_name(name).then(|| BString::from(name)));
-    names.by_ref().collect()
+    let names: Vec<BString> = names.by_ref().collect::<Option<_>>()?;
+    let different: HashSet<&BString> = names.iter().collect();
+    let is_each_once = different.len() == names.len();
+    is_each_once.then_some(names)
 }
 
 /// The name of a new table with changes from `min` to `max`, as git names it. `random` sets it apart

@@ -130,7 +130,7 @@ impl Table {
         // The first block begins with the header of the table.
         let before = if position == 0 { self.header.len() } else { 0 };
         let start = before + BLOCK_HEADER_BYTES;
-        let room = limit.checked_sub(position).unwrap_or_default();
+        let room = limit.saturating_sub(position);
         let guess = match self.header.block_size {
             0 => UNALIGNED_READ_BYTES,
             aligned => aligned,

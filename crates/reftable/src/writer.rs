@@ -291,7 +291,8 @@ impl BlockBuilder {
     /// Adds a record, if the block is not larger than `limit` then; says whether it is in.
     fn add(&mut self, key: &[u8], kind: u8, value: &[u8], limit: usize) -> bool {
         let interval = usize::from(self.interval.max(1));
-        let is_restart = self.records % interval == 0 && self.restarts.len() < RESTART_LIMIT;
+        let is_restart =
+            self.records.is_multiple_of(interval) && self.restarts.len() < RESTART_LIMIT;
         let shared = if is_restart {
             0
         } else {

@@ -39,8 +39,18 @@ fn one(twins: &mut Twins, random: &mut Random, trees: &mut Vec<&'static str>, st
     let place = *random.pick(trees);
     let content = format!("step {step}\n");
     match random.below(20) {
-        0 | 1 => drop(twins.run(place, &["checkout", "-q", "-b", branch, commit])),
-        2 => drop(twins.run(place, &["checkout", "-f", "-B", branch, commit])),
+        at @ 0..=2 => {
+            let words: &[&str] = if at == 2 {
+                &["checkout", "-f", "-B", branch, commit]
+            } else {
+                &["checkout", "-q", "-b", branch, commit]
+            };
+            // Where a name is in the way, git has changed the files already when it says so.
+            if twins.run(place, words).code != 0 {
+                let place = if place.is_empty() { "." } else { place };
+                twins.git(&["-C", place, "reset", "-q", "--hard"]);
+            }
+        }
         3 | 4 => drop(twins.run(place, &["checkout", "-f", branch])),
         5 => drop(twins.run(place, &["checkout", "-f", "--detach", commit])),
         6 => drop(twins.run(place, &["switch", "--discard-changes", "-"])),

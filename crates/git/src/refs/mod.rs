@@ -17,8 +17,8 @@ pub use names::name_fits;
 pub(crate) use names::{is_safe_name, NAME_RULES};
 pub use store::IsCancelled;
 pub(crate) use store::{
-    follow, follow_from, in_the_way, Expected, Listed, LogMessage, Logged, RefChange, RefEdit,
-    RefStore, RefTransaction, WriteOptions,
+    follow, follow_from, Expected, Listed, LogMessage, Logged, RefChange, RefEdit, RefStore,
+    RefTransaction, WriteOptions,
 };
 
 use std::path::Path;

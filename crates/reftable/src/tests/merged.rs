@@ -76,7 +76,7 @@ fn lists_name_files_beside_them() {
     let list = parse_list(b"0x1-0x1-a.ref\nb.log\n").unwrap();
     assert_eq!(list, ["0x1-0x1-a.ref", "b.log"]);
     assert_eq!(parse_list(b""), Some(Vec::new()));
-    for wrong in ["../x\n", "a/b\n", "..\n", "a\0\n"] {
+    for wrong in ["../x\n", "a/b\n", "..\n", "a\0\n", "a\nb\na\n"] {
         assert_eq!(parse_list(wrong.as_bytes()), None, "{wrong:?}");
     }
     let name = table_name((1, 0xabc), 7);

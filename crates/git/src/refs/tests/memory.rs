@@ -2,9 +2,10 @@
 
 use super::check;
 use crate::config::Sharing;
+use crate::refs::store::in_the_way;
 use crate::refs::{
-    follow, in_the_way, problem, Listed, Log, LogEntry, LogMessage, Logged, RefChange, RefEdit,
-    RefStore, RefTransaction, RefValue, ReferenceProblem, WriteOptions,
+    follow, problem, Listed, Log, LogEntry, LogMessage, Logged, RefChange, RefEdit, RefStore,
+    RefTransaction, RefValue, ReferenceProblem, WriteOptions,
 };
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};

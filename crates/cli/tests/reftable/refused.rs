@@ -100,5 +100,5 @@ fn hooks_are_told_of_what_changes() {
     let before = twins.repositories[1].ask(&["for-each-ref"]);
     assert_eq!(run(command).code, 128);
     assert_eq!(before, twins.repositories[1].ask(&["for-each-ref"]));
-    twins.git(&["status"]);
+    twins.by_git(&["status"]);
 }

@@ -1,8 +1,8 @@
 //! Random sequences of commands that change references, of hedgerow and of git by turns.
 
-use crate::git_knows_tables;
 use crate::twins::Twins;
-use hedgerow_testkit::Random;
+use crate::{git_knows_tables, HEDGEROW};
+use hedgerow_testkit::{run, Program, Random};
 
 /// Branch names, of which some are in the way of others.
 const BRANCHES: [&str; 6] = ["a", "a/b", "topic", "x/y/z", "x/y", "main"];
@@ -48,7 +48,7 @@ fn one(twins: &mut Twins, random: &mut Random, trees: &mut Vec<&'static str>, st
             // Where a name is in the way, git has changed the files already when it says so.
             if twins.run(place, words).code != 0 {
                 let place = if place.is_empty() { "." } else { place };
-                twins.git(&["-C", place, "reset", "-q", "--hard"]);
+                twins.by_git(&["-C", place, "reset", "-q", "--hard"]);
             }
         }
         3 | 4 => drop(twins.run(place, &["checkout", "-f", branch])),
@@ -84,12 +84,44 @@ fn one(twins: &mut Twins, random: &mut Random, trees: &mut Vec<&'static str>, st
         }
         14 | 15 => {
             twins.write("file", &content);
-            twins.git(&["commit", "-q", "-a", "-m", &content]);
+            twins.by_git(&["commit", "-q", "-a", "-m", &content]);
         }
-        16 => twins.git(&["tag", "-a", "-m", "x", &format!("v{step}")]),
-        17 => twins.git(&["branch", "-q", "-D", branch]),
+        16 => twins.by_git(&["tag", "-a", "-m", "x", &format!("v{step}")]),
+        17 => twins.by_git(&["branch", "-q", "-D", branch]),
         // A packed reference in files is not deleted by hedgerow.
-        18 => twins.git_in_tables(&["pack-refs", "--all"]),
-        _ => twins.git(&["reflog", "delete", "HEAD@{1}"]),
+        18 => twins.by_git_in_tables(&["pack-refs", "--all"]),
+        _ => twins.by_git(&["reflog", "delete", "HEAD@{1}"]),
     }
+}
+
+#[test]
+fn what_only_logs_in_tables_name_is_kept_when_packs_are_replaced() {
+    if !git_knows_tables() {
+        return;
+    }
+    let mut twins = Twins::new("repack", "sha1");
+    twins.run("", &["worktree", "add", "-q", "-b", "side", "../w1"]);
+    let mut ids = Vec::new();
+    for place in ["", "../w1"] {
+        let root = twins.repositories[1].root.join(place);
+        std::fs::write(root.join("file"), format!("only in {place:?}\n")).unwrap();
+        let ask = |words: &[&str]| hedgerow_testkit::git_text(&root, words);
+        ask(&["commit", "-q", "-a", "-m", "left behind"]);
+        ids.push(ask(&["rev-parse", "HEAD"]).trim().to_owned());
+        ask(&["reset", "-q", "--hard", "HEAD~1"]);
+        ask(&["update-ref", "refs/worktree/own", "HEAD~2"]);
+    }
+    let our = &twins.repositories[1];
+    let unused = our.ask_with(&["hash-object", "-w", "--stdin"], b"unused\n");
+    our.ask(&["repack", "-q", "-a", "-d", "-k"]);
+    let mut command = HEDGEROW.command(&our.root);
+    command.args(["repack", "-q", "-a", "-d"]);
+    run(command).ok("repack");
+    for id in &ids {
+        our.ask(&["cat-file", "-e", id]);
+    }
+    let mut gone = Program::Git.command(&our.root);
+    gone.args(["cat-file", "-e", &unused]);
+    assert_ne!(run(gone).code, 0, "what nothing names was kept");
+    our.ask(&["fsck", "--no-dangling", "--no-progress"]);
 }

@@ -40,16 +40,16 @@ impl Twins {
     }
 
     /// Lets git do the same in all of them.
-    pub fn git(&mut self, words: &[&str]) {
-        self.git_in(3, words);
+    pub fn by_git(&mut self, words: &[&str]) {
+        self.by_git_in(3, words);
     }
 
     /// Lets git do the same in those with tables.
-    pub fn git_in_tables(&mut self, words: &[&str]) {
-        self.git_in(2, words);
+    pub fn by_git_in_tables(&mut self, words: &[&str]) {
+        self.by_git_in(2, words);
     }
 
-    fn git_in(&mut self, count: usize, words: &[&str]) {
+    fn by_git_in(&mut self, count: usize, words: &[&str]) {
         self.steps.push(format!("git {words:?}"));
         for repository in &self.repositories[..count] {
             let mut command = Program::Git.command(&repository.root);

@@ -113,7 +113,10 @@ fn what_only_logs_in_tables_name_is_kept_when_packs_are_replaced() {
     }
     let our = &twins.repositories[1];
     let unused = our.ask_with(&["hash-object", "-w", "--stdin"], b"unused\n");
-    our.ask(&["repack", "-q", "-a", "-d", "-k"]);
+    our.ask(&["repack", "-q", "-a", "-d"]);
+    let pack = ["pack-objects", "-q", ".git/objects/pack/pack"];
+    our.ask_with(&pack, format!("{unused}\n").as_bytes());
+    our.ask(&["prune-packed"]);
     let mut command = HEDGEROW.command(&our.root);
     command.args(["repack", "-q", "-a", "-d"]);
     run(command).ok("repack");

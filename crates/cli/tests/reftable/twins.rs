@@ -2,6 +2,7 @@
 
 use crate::HEDGEROW;
 use hedgerow_testkit::{git_is_at_least, run, temporary, Outcome, Program, Repository, TempDir};
+use std::sync::OnceLock;
 
 /// git works in the first, hedgerow in the others, of which the last keeps its references in files.
 pub struct Twins {
@@ -116,7 +117,7 @@ impl Twins {
     pub fn assert_sound(&self) {
         for repository in &self.repositories {
             let mut checks: Vec<&[&str]> = vec![&["fsck", "--no-dangling", "--no-progress"]];
-            if git_is_at_least(2, 52, "refs verify of tables") {
+            if git_verifies_tables() {
                 checks.push(&["refs", "verify", "--strict"]);
             }
             for check in checks {
@@ -142,6 +143,12 @@ impl Twins {
     fn story(&self) -> String {
         self.steps.join("\n  ")
     }
+}
+
+/// Whether the installed git has `refs verify` for tables; says aloud once if it has not.
+fn git_verifies_tables() -> bool {
+    static VERIFIES: OnceLock<bool> = OnceLock::new();
+    *VERIFIES.get_or_init(|| git_is_at_least(2, 52, "refs verify of tables"))
 }
 
 /// What git tells about the references of the working tree in `directory`.

@@ -2,7 +2,7 @@
 
 use crate::twins::Twins;
 use crate::{git_knows_tables, HEDGEROW};
-use hedgerow_testkit::{run, snapshot};
+use hedgerow_testkit::{run, snapshot, Program};
 
 #[test]
 fn locks_and_names_in_the_way_refuse_in_the_words_of_git() {
@@ -40,6 +40,48 @@ fn locks_and_names_in_the_way_refuse_in_the_words_of_git() {
         );
         assert_eq!(before, snapshot(&our, &|_| false), "{words:?}");
     }
+}
+
+#[test]
+fn settings_that_git_does_not_take_hinder_only_who_writes() {
+    if !git_knows_tables() {
+        return;
+    }
+    let mut twins = Twins::new("settings", "sha1");
+    for (key, value) in [
+        ("reftable.blockSize", "16777216"),
+        ("reftable.geometricFactor", "256"),
+        ("reftable.geometricFactor", "-1"),
+    ] {
+        twins.by_git_in_tables(&["config", key, value]);
+        for (at, repository) in twins.repositories[..2].iter().enumerate() {
+            let program = if at == 0 { Program::Git } else { HEDGEROW };
+            let mut command = program.command(&repository.root);
+            command.args(["status", "--short"]);
+            run(command).ok(key);
+        }
+        let ask = |at: usize, program: Program| {
+            let mut command = program.command(&twins.repositories[at].root);
+            command.args(["checkout", "-q", "-b", "new"]);
+            run(command)
+        };
+        let (expected, found) = (ask(0, Program::Git), ask(1, HEDGEROW));
+        assert_eq!((expected.code, found.code), (128, 128), "{key}");
+        // Here files are named by their whole paths.
+        let root = format!("{}/", twins.repositories[1].root.display());
+        assert_eq!(expected.stderr, found.stderr.replace(&root, ""), "{key}");
+        twins.by_git_in_tables(&["config", "--unset", key]);
+    }
+    // Zero stands for what is so without a setting.
+    for key in [
+        "reftable.blockSize",
+        "reftable.restartInterval",
+        "reftable.geometricFactor",
+    ] {
+        twins.by_git_in_tables(&["config", key, "0"]);
+    }
+    assert_eq!(twins.run("", &["checkout", "-q", "-b", "new"]).code, 0);
+    twins.assert_same(&[""]);
 }
 
 #[test]

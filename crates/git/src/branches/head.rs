@@ -89,7 +89,7 @@ impl Repository {
             text: message,
             committer,
         };
-        let options = self.write_options(&|| false);
+        let options = self.write_options(&|| false)?;
         self.refs().append_log(name, old, logged, &options, message)
     }
 

@@ -153,6 +153,22 @@ impl Config {
         }
     }
 
+    /// The whole number `key`, if it is set, which must not be negative.
+    pub(crate) fn unsigned(&self, key: &str) -> Result<Option<u64>> {
+        let Some(number) = self.integer(key)? else {
+            return Ok(None);
+        };
+        let origin = self.lookup(key).map(|found| found.origin);
+        let not_negative = u64::try_from(number).map_err(|_| {
+            bad(format!(
+                "bad numeric config value '{number}' for '{}'{}: invalid unit",
+                shown(key),
+                origin.unwrap_or_default()
+            ))
+        });
+        not_negative.map(Some)
+    }
+
     /// The path `key`, if it is set, with `~/`, `~user/` and `%(prefix)/` replaced.
     pub fn path(&self, key: &str) -> Result<Option<PathBuf>> {
         let Some(found) = self.lookup(key) else {

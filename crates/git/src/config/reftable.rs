@@ -40,34 +40,28 @@ impl ReftableSettings {
     pub(crate) fn resolve(config: &Config) -> Result<Self> {
         let default = Self::default();
         // Zero stands for the default.
-        let number = |key: &str, limit: i64, words: &str| {
-            let number = config.integer(key)?.filter(|number| *number != 0);
-            match number {
-                Some(number) if number > limit => Err(Error::Setup {
+        let number = |key: &str, limit: u64, words: &str| {
+            let number = config.unsigned(key)?.filter(|number| *number != 0);
+            if number.is_some_and(|number| number > limit) {
+                return Err(Error::Setup {
                     reason: words.into(),
-                }),
-                Some(number) if number < 0 => Err(Error::Config {
-                    reason: format!(
-                        "bad numeric config value '{number}' for '{}': out of range",
-                        key.to_ascii_lowercase()
-                    ),
-                }),
-                number => Ok(number),
+                });
             }
+            Ok(number)
         };
         let block_size = number(
             "reftable.blockSize",
-            i64::from(LARGEST_BLOCK_SIZE),
+            u64::from(LARGEST_BLOCK_SIZE),
             "reftable block size cannot exceed 16MB",
         )?;
         let interval = number(
             "reftable.restartInterval",
-            i64::from(u16::MAX),
+            u64::from(u16::MAX),
             "reftable block size cannot exceed 65535",
         )?;
         let factor = number(
             "reftable.geometricFactor",
-            i64::from(u8::MAX),
+            u64::from(u8::MAX),
             "reftable geometric factor cannot exceed 255",
         )?;
         let timeout = config.integer("reftable.lockTimeout")?;

@@ -28,7 +28,7 @@ pub use ref_update::RefUpdate;
 
 pub use crate::config::Environment;
 
-use crate::config::{self, CheckoutSettings, Config, ConfigChange, Fsync, ReftableSettings};
+use crate::config::{self, CheckoutSettings, Config, ConfigChange, Fsync};
 use crate::discover::{self, Layout, OtherRepositories};
 use crate::refs::{self, RefStorage, RefStore, RefValue};
 use crate::{Error, Result};
@@ -58,8 +58,8 @@ pub struct Repository {
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
     refs: Arc<dyn RefStore>,
-    /// How references are written, if they are kept in tables.
-    reftable: ReftableSettings,
+    /// What references are kept in.
+    ref_storage: RefStorage,
     replacements: HashMap<ObjectId, ObjectId>,
     grafts: OnceLock<Grafts>,
 }
@@ -141,10 +141,6 @@ impl Repository {
             branch,
         };
         let config = Config::load(environment, Some(&scope))?;
-        let reftable = match storage {
-            RefStorage::Reftable => ReftableSettings::resolve(&config)?,
-            RefStorage::Files => ReftableSettings::default(),
-        };
         let bare = layout.work_tree.is_none() && layout.format.bare != Some(false);
         let settings = CheckoutSettings::resolve(&config, environment, bare, hash)?;
         let options = StoreOptions {
@@ -177,7 +173,7 @@ impl Repository {
             settings,
             objects: Arc::new(objects),
             refs,
-            reftable,
+            ref_storage: storage,
             replacements: HashMap::new(),
             grafts: OnceLock::new(),
         };

@@ -25,6 +25,7 @@ pub mod index;
 pub mod indexing;
 pub mod listing;
 pub mod merge;
+mod monitor;
 pub mod object_query;
 mod objects;
 pub(crate) mod others;

@@ -31,6 +31,7 @@
 
 pub use hedgerow_git::checkout::{Done, Reason, Rejects};
 pub use hedgerow_git::stash::{
-    apply, clear_stash, create_entry, drop_entry, push, store_entry, Applied, ApplyLabels,
-    ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, Pushed, StashEntry, UntrackedWish, STASH,
+    apply, clear_stash, create_entry, drop_entry, push, store_entry, switch_merging, Applied,
+    ApplyLabels, ApplyOptions, ApplyOutcome, MergingSwitch, PushOptions, PushOutcome, Pushed,
+    StashEntry, UntrackedWish, STASH,
 };

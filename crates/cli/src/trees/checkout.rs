@@ -1,6 +1,7 @@
 //! `hedgerow checkout`: determines the form of the command and runs it.
 
 use super::branch_options::BranchOptions;
+use super::merge_options::{MergeOptions, Merging};
 use super::pathspec_file::PathspecFile;
 use super::run::{bytes, Run, Switching};
 use super::writing::Writing;
@@ -33,6 +34,8 @@ pub struct Checkout {
     #[arg(short, long)]
     pub force: bool,
     #[command(flatten)]
+    pub merge: MergeOptions,
+    #[command(flatten)]
     pub branch: BranchOptions,
     /// Leave paths that the revision does not have (default)
     #[arg(long)]
@@ -63,12 +66,14 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
         ("-b", StartKind::Create, &command.new_branch),
         ("-B", StartKind::Reset, &command.reset_branch),
     ])?;
+    let merging = command.merge.wanted()?;
     let run = Run::start(&command.writing, global, output)?;
     let side = side(command.ours, command.theirs);
     let options = RequestOptions {
         branch,
         log: command.log,
         force: command.force,
+        merge: merging.is_some(),
         side,
         overlay: match (command.overlay, command.no_overlay) {
             (false, false) => None,
@@ -88,6 +93,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                 overwrite_untracked: command.force,
                 keep_ignored: command.branch.no_overwrite_ignore,
                 detach: command.branch.detach,
+                merging,
             },
         ),
         Request::Paths(paths) => run.paths(
@@ -95,7 +101,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                 pathspecs: paths.pathspecs,
                 tree: paths.tree,
                 overlay: !command.no_overlay,
-                unmerged: unmerged(side, command.force),
+                unmerged: unmerged(side, merging, command.force),
                 beyond_sparse: command.ignore_skip_worktree_bits,
                 ..PathOptions::default()
             },
@@ -116,11 +122,12 @@ pub fn side(ours: bool, theirs: bool) -> Option<MergeSide> {
 }
 
 /// What happens to unmerged paths.
-pub fn unmerged(side: Option<MergeSide>, leave_out: bool) -> Unmerged {
-    match side {
-        Some(side) => Unmerged::Take(side),
-        None if leave_out => Unmerged::LeaveOut,
-        None => Unmerged::Refuse,
+pub fn unmerged(side: Option<MergeSide>, merging: Option<Merging>, leave_out: bool) -> Unmerged {
+    match (side, merging) {
+        (Some(side), _) => Unmerged::Take(side),
+        (None, Some(Merging { style })) => Unmerged::Merge(style),
+        (None, None) if leave_out => Unmerged::LeaveOut,
+        (None, None) => Unmerged::Refuse,
     }
 }
 
@@ -132,5 +139,6 @@ fn only_creates_a_branch(command: &Checkout) -> bool {
         [.., option, _] => option == "-b",
         _ => false,
     };
-    is_spelled_so && command.words.is_empty() && !command.force && !command.log
+    let is_bare = !command.force && !command.log && !command.merge.is_given();
+    is_spelled_so && command.words.is_empty() && is_bare
 }

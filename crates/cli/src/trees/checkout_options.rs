@@ -10,10 +10,8 @@ const OVERLAY: GitOption = GitOption::switch(None, "overlay").or_not();
 const RECURSE_SUBMODULES: GitOption = GitOption::switch(None, "recurse-submodules")
     .with_optional_value()
     .refused("--recurse-submodules ...");
-const MERGE: GitOption = GitOption::switch(Some(b'm'), "merge").refused("--merge ...");
-const CONFLICT: GitOption = GitOption::switch(None, "conflict")
-    .with_value()
-    .refused("--conflict=<style> ...");
+const MERGE: GitOption = GitOption::switch(Some(b'm'), "merge").or_not();
+const CONFLICT: GitOption = GitOption::switch(None, "conflict").with_value();
 const DETACH: GitOption = GitOption::switch(Some(b'd'), "detach");
 const TRACK: GitOption = GitOption::switch(Some(b't'), "track")
     .with_optional_value()

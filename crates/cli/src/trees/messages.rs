@@ -3,7 +3,7 @@
 use crate::output::Output;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow::branches::Followed;
-use hedgerow::checkout::{short, Rejects, Start, Switched, Target};
+use hedgerow::checkout::{short, Autostash, Rejects, Start, Switched, Target};
 use hedgerow::repository::Error;
 use hedgerow::repository::{Head, Repository};
 
@@ -29,6 +29,30 @@ pub const STASHED: &str = "\
 Autostash exists; creating a new stash entry.
 Your changes are safe in the stash.
 You can run \"git stash pop\" or \"git stash drop\" at any time.";
+
+/// Printed when local changes are back after a switch with `--merge`.
+pub const APPLIED: &str = "Applied autostash.";
+
+/// Printed when they are not: they conflict with what was switched to.
+const NOT_APPLIED: &str = "\
+Your local changes are stashed, however applying them
+resulted in conflicts.  You can either resolve the conflicts
+and then discard the stash with \"git stash drop\", or, if you
+do not want to resolve them now, run \"git reset --hard\" and
+apply the local changes later by running \"git stash pop\".";
+
+/// What became of local changes that were put aside for a switch.
+pub fn carried(autostash: &Autostash, output: &Output) {
+    autostash.warnings.iter().for_each(|it| output.warn(it));
+    for failure in &autostash.failures {
+        output.error(failure);
+    }
+    output.error_line(if autostash.is_applied {
+        APPLIED
+    } else {
+        NOT_APPLIED
+    });
+}
 
 /// The paths that prevent a checkout.
 pub fn rejected(rejects: &Rejects, output: &Output) {
@@ -186,6 +210,12 @@ fn left_detached(
 /// A pathspec or a name that matches nothing.
 pub fn unknown(word: &BStr) -> String {
     format!("pathspec '{word}' did not match any file(s) known to git")
+}
+
+/// A number of things.
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 /// Paths that cannot exist together on this file system.

@@ -12,6 +12,7 @@ pub mod diff;
 mod diff_options;
 pub mod ls_files;
 mod ls_files_options;
+mod merge_options;
 mod messages;
 pub mod object_names;
 mod pathspec_file;

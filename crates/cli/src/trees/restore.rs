@@ -1,6 +1,7 @@
 //! `hedgerow restore`.
 
 use super::checkout::{side, unmerged};
+use super::merge_options::MergeOptions;
 use super::pathspec_file::PathspecFile;
 use super::run::{bytes, Run};
 use super::writing::Writing;
@@ -47,6 +48,8 @@ pub struct Restore {
     /// Write their side of paths in conflict
     #[arg(short = '3', long)]
     pub theirs: bool,
+    #[command(flatten)]
+    pub merge: MergeOptions,
     /// Also restore paths outside the sparse checkout
     #[arg(long)]
     pub ignore_skip_worktree_bits: bool,
@@ -60,6 +63,7 @@ pub struct Restore {
 }
 
 pub fn run(command: &Restore, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let merging = command.merge.wanted()?;
     let run = Run::start(&command.writing, global, output)?;
     let says = |yes: bool, no: bool| yes || no;
     let (in_index, in_work_tree) = match (
@@ -89,14 +93,15 @@ pub fn run(command: &Restore, global: &Global, output: &Output) -> Result<u8, Fa
         return Err(Failure::fatal("you must specify path(s) to restore"));
     }
     let side = side(command.ours, command.theirs);
-    refuse_contradictions(command, (in_index, in_work_tree), tree.is_some())?;
+    let is_merge = merging.is_some();
+    refuse_contradictions(command, (in_index, in_work_tree), tree.is_some(), is_merge)?;
     let options = PathOptions {
         pathspecs,
         tree,
         in_work_tree,
         in_index,
         overlay: command.overlay,
-        unmerged: unmerged(side, command.ignore_unmerged),
+        unmerged: unmerged(side, merging, command.ignore_unmerged),
         beyond_sparse: command.ignore_skip_worktree_bits,
         ..PathOptions::default()
     };
@@ -110,13 +115,21 @@ fn refuse_contradictions(
     command: &Restore,
     (in_index, in_work_tree): (bool, bool),
     has_tree: bool,
+    is_merge: bool,
 ) -> Result<(), Failure> {
     let takes_side = command.ours || command.theirs;
-    let reason = if !in_work_tree && !in_index {
+    let reason = if takes_side && is_merge {
+        "git checkout: --ours/--theirs, --force and --merge are incompatible when\n\
+         checking out of the index."
+    } else if is_merge && command.ignore_unmerged {
+        "options '--ignore-unmerged' and '-m' cannot be used together"
+    } else if !in_work_tree && !in_index {
         "neither '--staged' or '--worktree' is specified"
     } else if takes_side && in_index {
         "'--ours' or '--theirs' cannot be used with --staged"
-    } else if takes_side && has_tree {
+    } else if is_merge && in_index {
+        "'--merge' or '--conflict' cannot be used with --staged"
+    } else if (takes_side || is_merge) && has_tree {
         "'--merge', '--ours', or '--theirs' cannot be used when checking out of a tree"
     } else {
         return Ok(());

@@ -1,7 +1,9 @@
 //! What `checkout`, `switch` and `restore` share: how they are run, and how they report.
 
+use super::merge_options::Merging;
 use super::messages;
 use super::pathspec_file::PathspecFile;
+use super::stash;
 use super::writing::{rejected, tell, warn, workers, Writing};
 use crate::environment;
 use crate::execution;
@@ -13,11 +15,12 @@ use crate::report::Report;
 use crate::statistics;
 use bstr::{BString, ByteSlice};
 use hedgerow::checkout::{
-    checkout_paths, switch, Done, MergeSide, Outcome, PathOptions, PathOutcome, SwitchOptions,
-    Target, Unmerged,
+    checkout_paths, switch, Done, LocalChange, MergeSide, Outcome, PathOptions, PathOutcome,
+    SwitchOptions, Target, Unmerged,
 };
 use hedgerow::display::quoted;
 use hedgerow::repository::Repository;
+use hedgerow::stash::{switch_merging, MergingSwitch};
 use hedgerow::{Execution, Stage};
 use hedgerow_fs::Exit;
 use std::ffi::OsString;
@@ -46,6 +49,8 @@ pub struct Switching {
     pub keep_ignored: bool,
     /// Detaching HEAD was asked for.
     pub detach: bool,
+    /// Merge local changes.
+    pub merging: Option<Merging>,
 }
 
 impl<'a> Run<'a> {
@@ -118,10 +123,20 @@ impl<'a> Run<'a> {
             threshold: self.threshold,
             execution: self.execution.clone(),
         };
-        let meter = self.meter();
-        let mut switched = switch(&self.repository, target, &options)?;
-        // Ends the progress line before anything else is printed.
-        drop(meter);
+        let repository = &self.repository;
+        let mut switched = match how.merging {
+            None => self.metered(|| switch(repository, target, &options))?,
+            Some(Merging { style }) => {
+                let merge = || switch_merging(repository, target, &options, style);
+                match self.metered(merge)? {
+                    MergingSwitch::Switched(switched) => *switched,
+                    MergingSwitch::Unstashable(outcome) => {
+                        stash::not_pushed(self, &outcome, false);
+                        return Err(Failure::fatal("Cannot autostash"));
+                    }
+                }
+            }
+        };
         if self.global.json {
             let commit = target.commit.map(|id| id.to_string());
             let report = Report::switch(&switched.outcome, commit, self.started.elapsed());
@@ -135,6 +150,9 @@ impl<'a> Run<'a> {
             }
             Outcome::Rejected(rejects) => {
                 messages::rejected(rejects, self.output);
+                if let Some(autostash) = &switched.autostash {
+                    messages::carried(autostash, self.output);
+                }
                 Ok(REFUSED)
             }
             Outcome::Unmerged(paths) => {
@@ -155,11 +173,9 @@ impl<'a> Run<'a> {
                     tell(done, self.global, self.started.elapsed(), self.output);
                     return Err(error.into());
                 }
-                let high = self.repository.settings().quote_path;
-                for change in &done.local_changes {
-                    let path = quoted(&change.path, high);
-                    let line = [&[change.status as u8, b'\t'], &path[..], b"\n"].concat();
-                    self.data(&line);
+                self.list(&done.local_changes);
+                if let Some(autostash) = &switched.autostash {
+                    messages::carried(autostash, self.output);
                 }
                 let ended = &switched.ended;
                 let tracking = messages::switched(
@@ -177,6 +193,10 @@ impl<'a> Run<'a> {
                     self.output.error_line(messages::STASHED);
                 }
                 self.data(&tracking);
+                if let (Some(carried), Some(_)) = (&switched.autostash, target.commit) {
+                    self.data("The following paths have local changes:\n");
+                    self.list(&carried.local_changes);
+                }
                 let failures = &ended.failures;
                 failures.iter().for_each(|error| self.output.error(error));
                 let code = tell(done, self.global, self.started.elapsed(), self.output);
@@ -218,12 +238,13 @@ impl<'a> Run<'a> {
                 Ok(REFUSED)
             }
             PathOutcome::WithoutSide(paths) => {
-                let version = match options.unmerged {
-                    Unmerged::Take(MergeSide::Theirs) => "their",
-                    _ => "our",
+                let lacks = match options.unmerged {
+                    Unmerged::Take(MergeSide::Theirs) => "their version",
+                    Unmerged::Merge(_) => "all necessary versions",
+                    _ => "our version",
                 };
                 for path in paths {
-                    let message = format_args!("path '{path}' does not have {version} version");
+                    let message = format_args!("path '{path}' does not have {lacks}");
                     self.output.error(message);
                 }
                 Ok(REFUSED)
@@ -234,14 +255,18 @@ impl<'a> Run<'a> {
                     let report = Report::done(done, None, self.started.elapsed());
                     self.output.data(report.to_json().as_bytes());
                 }
-                if counts {
+                if counts && done.recreated > 0 {
+                    let noun = messages::counted(done.recreated, "merge conflict");
+                    self.output.say(format_args!("Recreated {noun}"));
+                }
+                let updated = done.written.saturating_sub(done.recreated);
+                if counts && (updated > 0 || done.recreated == 0) {
                     let from = match options.tree {
                         Some(id) => self.repository.short_id(&id)?,
                         None => "the index".into(),
                     };
-                    let noun = if done.written == 1 { "path" } else { "paths" };
-                    self.output
-                        .say(format_args!("Updated {} {noun} from {from}", done.written));
+                    let paths = messages::counted(updated, "path");
+                    self.output.say(format_args!("Updated {paths} from {from}"));
                 }
                 let code = tell(done, self.global, self.started.elapsed(), self.output);
                 Ok(match done.hook_failure {
@@ -252,6 +277,16 @@ impl<'a> Run<'a> {
                     None => code,
                 })
             }
+        }
+    }
+
+    /// Lists local changes.
+    fn list(&self, changes: &[LocalChange]) {
+        let high = self.repository.settings().quote_path;
+        for change in changes {
+            let path = quoted(&change.path, high);
+            let line = [&[change.status as u8, b'\t'], &path[..], b"\n"].concat();
+            self.data(&line);
         }
     }
 

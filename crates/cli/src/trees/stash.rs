@@ -252,7 +252,7 @@ fn warn(warnings: &[String], output: &Output) {
 }
 
 /// Tells why nothing was put aside.
-fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
+pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
     let (output, quiet) = (run.output, run.global.quiet);
     match outcome {
         PushOutcome::Pushed(_) => return 0,
@@ -382,6 +382,7 @@ fn brought_back(run: &Run<'_>, command: &Apply, is_pop: bool) -> Result<u8, Fail
             theirs: label(&command.label_theirs),
             base: label(&command.label_base),
         },
+        style: None,
         threshold: run.threshold(),
         execution: run.execution().clone(),
     };

@@ -1,6 +1,7 @@
 //! `hedgerow switch`.
 
 use super::branch_options::BranchOptions;
+use super::merge_options::MergeOptions;
 use super::run::{bytes, Run, Switching};
 use super::writing::Writing;
 use crate::failure::Failure;
@@ -30,6 +31,8 @@ pub struct Switch {
     #[arg(long)]
     pub discard_changes: bool,
     #[command(flatten)]
+    pub merge: MergeOptions,
+    #[command(flatten)]
     pub branch: BranchOptions,
     #[command(flatten)]
     pub writing: Writing,
@@ -44,10 +47,13 @@ pub fn run(command: &Switch, global: &Global, output: &Output) -> Result<u8, Fai
         ("-C", StartKind::Reset, &command.force_create),
     ])?;
     let discard_changes = command.force || command.discard_changes;
+    let merging = command.merge.wanted()?;
     let run = Run::start(&command.writing, global, output)?;
     let options = RequestOptions {
         branch,
-        force: discard_changes,
+        force: command.force,
+        discard_changes,
+        merge: merging.is_some(),
         only_branch: true,
         ..command.branch.request(Form::Switch)
     };
@@ -62,6 +68,7 @@ pub fn run(command: &Switch, global: &Global, output: &Output) -> Result<u8, Fai
             overwrite_untracked: command.force,
             keep_ignored: command.branch.no_overwrite_ignore,
             detach: command.branch.detach,
+            merging,
         },
     )?;
     run.statistics()?;

@@ -7,6 +7,8 @@
 use crate::generated::{literal, make_dirty, play_each};
 use crate::support::{generate, Generated, Pair, Random, Repository};
 use hedgerow_testkit::git_is_at_least;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 /// Histories of an ordinary run.
 const HISTORIES: u64 = 24;
@@ -29,6 +31,8 @@ fn play_one(seed: u64) {
     pair.any_trees = true;
     pair.each("set up", |repository| {
         repository.git(&["config", "advice.detachedHead", "false"]);
+        // Of many files with the same content, it is chance which one is taken for renamed.
+        repository.git(&["config", "merge.renames", "false"]);
         repository.git(&["config", "checkout.thresholdForParallelism", "0"]);
         repository.git(&["checkout", "-q", "-f", "main"]);
     });
@@ -37,6 +41,7 @@ fn play_one(seed: u64) {
         generated: &generated,
         random: Random::new(seed ^ 0xfa317),
         created: 0,
+        merges: git_is_at_least(2, 55, "switches that merge").then(|| Random::new(seed)),
     };
     for _ in 0..COMMANDS {
         history.step();
@@ -49,6 +54,8 @@ struct History<'a> {
     random: Random,
     /// Branches that were created.
     created: usize,
+    /// Draws merges, if git merges local changes as hedgerow does.
+    merges: Option<Random>,
 }
 
 impl History<'_> {
@@ -169,8 +176,62 @@ impl History<'_> {
         self.random.chance(15).then(|| word.into())
     }
 
+    /// `--merge` in one of its forms.
+    fn merging(&mut self) -> Vec<Vec<u8>> {
+        let Some(random) = &mut self.merges else {
+            return Vec::new();
+        };
+        let words = [
+            ("-m", 20),
+            ("--conflict=diff3", 5),
+            ("--conflict=zdiff3", 5),
+        ];
+        let chosen = words
+            .into_iter()
+            .filter(|(_, chance)| random.chance(*chance));
+        chosen.map(|(word, _)| word.as_bytes().to_vec()).collect()
+    }
+
+    /// Runs a command that may merge, unless only hedgerow refuses it. Git puts local changes aside
+    /// before it finds that untracked files prevent the switch, and brings them back, but not what was
+    /// staged; and it loses untracked files in the place of tracked ones.
+    fn switch_merging(&mut self, name: &str, words: &[Vec<u8>]) {
+        let merges = |word: &Vec<u8>| word == b"-m" || word.starts_with(b"--conflict");
+        if words.iter().any(merges) {
+            let scratch = crate::support::temporary();
+            let git = self.pair.git.copy(&scratch.path().join("git"));
+            let our = self.pair.hedgerow.copy(&scratch.path().join("our"));
+            let untracked = untracked(&git);
+            let run = |program: hedgerow_testkit::Program, repository: &Repository| {
+                let mut command = program.command(&repository.root);
+                command.arg(name);
+                command.args(words.iter().map(|word| OsStr::from_bytes(word)));
+                hedgerow_testkit::run(command)
+            };
+            let expected = run(hedgerow_testkit::Program::Git, &git);
+            let found = run(crate::HEDGEROW, &our);
+            // Git cannot put it aside: one name is a file here and a directory there.
+            if expected.stderr.ends_with("Cannot autostash\n") && found.code != 128 {
+                return;
+            }
+            let says = |words| expected.stderr.contains(words);
+            let is_undone = expected.code == 1 && says("Applied autostash")
+                || expected.code == 128 && says("could not reset --hard");
+            let is_lost = found.code == 1
+                && untracked.iter().any(|(path, content)| {
+                    std::fs::read(git.path(path)).ok().as_ref() != Some(content)
+                });
+            if is_undone || is_lost {
+                assert_eq!(found.code, 1, "{}\n{}", self.pair.story(), found.stderr);
+                return;
+            }
+        }
+        self.pair.both(name, "", words, &[]);
+    }
+
     fn checkout(&mut self) {
         let mut words = self.some(&[("-q", 10), ("-f", 15), ("--detach", 15), ("-l", 5)]);
+        words.extend(self.merging());
         if self.random.chance(40) {
             words.extend(self.new_branch(["-b", "-B", "--orphan"]));
         }
@@ -179,7 +240,7 @@ impl History<'_> {
             words.extend(self.track(&revision));
             words.push(revision.into_bytes());
         }
-        self.pair.checkout(&words);
+        self.switch_merging("checkout", &words);
     }
 
     fn switch(&mut self) {
@@ -189,6 +250,7 @@ impl History<'_> {
             ("--detach", 15),
             ("--ignore-other-worktrees", 5),
         ]);
+        words.extend(self.merging());
         if self.random.chance(50) {
             words.extend(self.new_branch(["-c", "-C", "--orphan"]));
         }
@@ -197,7 +259,7 @@ impl History<'_> {
             words.extend(self.track(&revision));
             words.push(revision.into_bytes());
         }
-        self.pair.both("switch", "", &words, &[]);
+        self.switch_merging("switch", &words);
     }
 
     fn paths(&mut self) {
@@ -208,6 +270,7 @@ impl History<'_> {
             ("--theirs", 20),
             ("--no-overlay", 20),
         ]);
+        words.extend(self.merging());
         if self.random.chance(50) {
             words.push(self.revision().into_bytes());
         }
@@ -297,6 +360,7 @@ impl History<'_> {
             ("--theirs", 15),
             ("--overlay", 20),
         ]);
+        words.extend(self.merging());
         if self.random.chance(50) {
             words.push(format!("--source={}", self.revision()).into_bytes());
         }
@@ -309,9 +373,18 @@ impl History<'_> {
     }
 }
 
+/// The untracked files and their contents.
+fn untracked(repository: &Repository) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let listed = repository.git(&["ls-files", "-o", "-z"]);
+    let paths = listed
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty());
+    let read = |path: &[u8]| Some((path.to_vec(), std::fs::read(repository.path(path)).ok()?));
+    paths.filter_map(read).collect()
+}
+
 /// Runs git, whatever it answers.
 fn answer(repository: &Repository, words: &[&[u8]]) {
-    use std::os::unix::ffi::OsStrExt;
     let mut command = hedgerow_testkit::Program::Git.command(&repository.root);
     command.args(words.iter().map(|word| std::ffi::OsStr::from_bytes(word)));
     hedgerow_testkit::run(command);

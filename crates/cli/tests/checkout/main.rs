@@ -13,6 +13,7 @@ mod faults;
 mod generated;
 mod histories;
 mod hostile;
+mod merging;
 mod promised;
 mod refusal;
 mod reset;

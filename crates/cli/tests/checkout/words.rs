@@ -350,9 +350,7 @@ fn options_that_only_git_has_are_refused_before_anything_is_touched() {
     let origin = origin();
     let before = (origin.tree(), origin.metadata(), origin.index());
     for words in [
-        &["-m", "side"][..],
-        &["--conflict=diff3", "file"],
-        &["-p", "file"],
+        &["-p", "file"][..],
         &["-p", "-U5", "file"],
         &["--recurse-submodules", "side"],
         &["file", "--nonsense"],

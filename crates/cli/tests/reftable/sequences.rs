@@ -88,8 +88,7 @@ fn one(twins: &mut Twins, random: &mut Random, trees: &mut Vec<&'static str>, st
         }
         16 => twins.by_git(&["tag", "-a", "-m", "x", &format!("v{step}")]),
         17 => twins.by_git(&["branch", "-q", "-D", branch]),
-        // A packed reference in files is not deleted by hedgerow.
-        18 => twins.by_git_in_tables(&["pack-refs", "--all"]),
+        18 => twins.by_git(&["pack-refs", "--all"]),
         _ => twins.by_git(&["reflog", "delete", "HEAD@{1}"]),
     }
 }

@@ -13,6 +13,7 @@ mod coverage;
 mod generated;
 mod invocation;
 mod pathspecs;
+mod quiet;
 mod real;
 mod refresh;
 mod state;

@@ -1,5 +1,6 @@
 //! Checkout: moves the working tree and the index from one commit to another.
 
+mod conflicts;
 mod contents;
 mod from_index;
 mod lanes;
@@ -34,7 +35,8 @@ pub use reset::{reset, Reset, ResetMode, ResetOptions, ResetOutcome, ResetReques
 pub(crate) use rows::{kept_out, remove_rows, write_rows};
 pub(crate) use session::Session;
 pub use start::{BranchStart, Followed, PreparedStart, StartOptions, Track};
-pub use switch::{short, switch, SwitchOptions, Switched};
+pub(crate) use switch::{move_to, try_to_switch};
+pub use switch::{short, switch, Autostash, SwitchOptions, Switched};
 pub use target::{Named, Start, Target, TargetTree};
 pub(crate) use transition::kind;
 pub(crate) use update::{settle, update_amending, Move, Way};

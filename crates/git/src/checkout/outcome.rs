@@ -22,6 +22,8 @@ pub enum Outcome {
 pub struct Done {
     /// Files, links and submodule directories written.
     pub written: u64,
+    /// How many of them are conflicts that were made again.
+    pub recreated: u64,
     /// Total size of their content, in bytes.
     pub bytes: u64,
     /// Files removed.

@@ -1,6 +1,7 @@
 //! Restoring single paths from the index or from a tree, in the working tree, in the index or in
 //! both; HEAD stays: git-checkout(1) with paths, and git-restore(1).
 
+use super::conflicts::{without_both_sides, Recreated};
 use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
 use super::rejects::Rejects;
@@ -10,6 +11,7 @@ use super::supplies::supplies;
 use super::transition::{removal, Remove, Transition, Write};
 use super::update::{remove, settle, smudge_racy, trust_stat, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, StatRules};
+use crate::merge::ConflictStyle;
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::pathspecs::Pathspecs;
@@ -83,6 +85,9 @@ pub enum Unmerged {
     LeaveOut,
     /// Their files get one side of the merge. The index stays in conflict.
     Take(MergeSide),
+    /// Their files get the conflicts again, shown in this style or else as configured. So do paths whose
+    /// conflicts were resolved, as far as the index remembers.
+    Merge(Option<ConflictStyle>),
 }
 
 /// A side of a merge.
@@ -112,7 +117,7 @@ pub enum PathOutcome {
     Unmatched(Vec<BString>),
     /// These paths are unmerged; nothing was touched.
     Unmerged(Vec<BString>),
-    /// These paths do not have the requested side of the merge; nothing was touched.
+    /// These paths do not have the requested side of the merge, or not both; nothing was touched.
     WithoutSide(Vec<BString>),
 }
 
@@ -146,6 +151,12 @@ fn try_to_check_out(
     session.recurse_submodules &= !options.no_recursion;
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;
+    if let Unmerged::Merge(_) = options.unmerged {
+        let is_meant = |path: &BStr, mode| matcher.fits(path, mode);
+        if let Some(index) = old.index.unresolved(is_meant)? {
+            old.index = index;
+        }
+    }
     let source = match options.tree {
         None => None,
         Some(tree) => Some(Difference::between(
@@ -183,6 +194,14 @@ fn try_to_check_out(
                 return Ok(PathOutcome::WithoutSide(lacking));
             }
         }
+        Unmerged::Merge(_) => {
+            let paths = unmerged.iter().map(|path| path.as_bstr());
+            let lacking = without_both_sides(&old.index, paths);
+            if !lacking.is_empty() {
+                let lacking = lacking.into_iter().map(BStr::to_owned);
+                return Ok(PathOutcome::WithoutSide(lacking.collect()));
+            }
+        }
     }
     if options.in_work_tree {
         done = carry_out(&mut session, plan, done)?;
@@ -215,10 +234,17 @@ fn carry_out(session: &mut Session<'_>, mut plan: Plan<'_>, mut done: Done) -> R
         listed: None,
         is_gone: &|path| replaced_attributes.contains(path),
     };
+    let recreated = match options.unmerged {
+        Unmerged::Merge(style) => Some(Recreated::stand_in(session, &mut next, style, &mut done)?),
+        _ => None,
+    };
     let supplies = supplies(session, &next, &direction)?;
     clear(&session.root, &obstacles)?;
     remove(session, &old.index, &next, &mut done)?;
     write(session, &mut next, supplies, &mut done)?;
+    if let Some(recreated) = recreated {
+        recreated.step_aside(&mut next);
+    }
     if options.in_index || options.tree.is_none() {
         smudge_racy(&mut next, old, &states);
         let tree = restored_cache_tree(session, old, &next.index);
@@ -493,6 +519,7 @@ impl Plan<'_> {
                 && match (entry.flags.stage, unmerged) {
                     (Stage::Merged, _) => states[row] != State::Clean,
                     (stage, Unmerged::Take(side)) => stage == side.stage(),
+                    (stage, Unmerged::Merge(_)) => stage == Stage::Ours,
                     (_, Unmerged::Refuse | Unmerged::LeaveOut) => false,
                 };
             kept_from.push((!write && from.is_some()).then_some(row as u32));

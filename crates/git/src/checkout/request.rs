@@ -23,7 +23,7 @@ const WILD: &[u8] = b"*?[\\";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Move HEAD and the working tree ([`super::switch`]).
-    Switch(Target),
+    Switch(Box<Target>),
     /// Restore paths; HEAD stays ([`super::checkout_paths`]).
     Paths(RequestedPaths),
 }
@@ -80,6 +80,10 @@ pub struct RequestOptions {
     pub ignore_other_worktrees: bool,
     /// Local changes are overwritten.
     pub force: bool,
+    /// Local changes are overwritten, but no untracked files.
+    pub discard_changes: bool,
+    /// Local changes are merged with the branch; conflicts of unmerged paths are made again.
+    pub merge: bool,
     /// The side of a merge that unmerged paths are to get.
     pub side: Option<MergeSide>,
     /// Whether paths that the tree does not have stay; `None` if nothing was said.
@@ -368,7 +372,9 @@ impl Words<'_> {
                 given.as_slice()
             }
         };
-        if !pathspecs.is_empty() && options.side.is_some() && options.force {
+        let ways = [options.side.is_some(), options.force, options.merge];
+        let ways = ways.into_iter().filter(|is_chosen| *is_chosen).count();
+        if !pathspecs.is_empty() && ways > 1 {
             return Err(refused(
                 "git checkout: --ours/--theirs, --force and --merge are incompatible when\n\
                  checking out of the index."
@@ -380,7 +386,7 @@ impl Words<'_> {
             self.repository.startable_branch(name.as_ref(), &start)?;
         }
         if pathspecs.is_empty() {
-            self.switch(named).map(Request::Switch)
+            self.switch(named).map(Box::new).map(Request::Switch)
         } else {
             self.paths(named, pathspecs).map(Request::Paths)
         }
@@ -401,7 +407,7 @@ impl Words<'_> {
                 "Cannot update paths and switch to branch '{branch}' at the same time."
             )));
         }
-        if options.side.is_some() && named.is_some() {
+        if (options.side.is_some() || options.merge) && named.is_some() {
             return Err(refused(
                 "'--merge', '--ours', or '--theirs' cannot be used when checking out of a tree"
                     .into(),
@@ -443,6 +449,12 @@ impl Words<'_> {
         }
         let both =
             |one: &str, other: &str| Err(refused(format!("'{one}' cannot be used with '{other}'")));
+        if options.merge && options.force {
+            return both("-f", "-m");
+        }
+        if options.merge && options.discard_changes {
+            return both("--discard-changes", "--merge");
+        }
         let kind = self.branch.as_ref().map(|(kind, _)| *kind);
         match kind {
             Some(_) if options.detach => return both("--detach", "-b/-B/--orphan"),
@@ -522,6 +534,11 @@ impl Words<'_> {
         };
         Ok(Target {
             name: self.repository.local_branch_name(name.as_ref())?,
+            commit_name: match &named {
+                _ if is_empty => "(empty)".into(),
+                Some((_, target)) => target.name.clone(),
+                None => "HEAD".into(),
+            },
             branch: Some(full),
             start: Some(start),
             commit: commit.filter(|_| !is_empty),
@@ -600,7 +617,7 @@ impl Target {
     pub fn of_revision(repository: &Repository, revision: &BStr) -> Result<Target> {
         let words = [revision.to_owned(), "--".into()];
         match Request::parse(repository, &words, &RequestOptions::default(), &mut |_| {})? {
-            Request::Switch(target) => Ok(target),
+            Request::Switch(target) => Ok(*target),
             Request::Paths(_) => Err(refused(format!("invalid reference: {revision}"))),
         }
     }

@@ -1,7 +1,7 @@
 //! Switching HEAD to a branch or a commit, together with the working tree and the index.
 
 use super::obstacles::Untracked;
-use super::outcome::{Done, Outcome};
+use super::outcome::{Done, LocalChange, Outcome};
 use super::session::Session;
 use super::start::PreparedStart;
 use super::target::{Start, Target, TargetTree};
@@ -45,6 +45,23 @@ pub struct Switched {
     pub head_failure: Option<Error>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
+    /// What became of local changes that were put aside for the switch; `None` if none were. If the
+    /// switch was refused, they have never left their place.
+    pub autostash: Option<Autostash>,
+}
+
+/// Local changes that were put aside, and brought back after the switch.
+#[derive(Debug, Default)]
+pub struct Autostash {
+    /// They are back. If not, they are the newest entry of the stash, whatever the working tree has of
+    /// them.
+    pub is_applied: bool,
+    /// Git's warnings about the files that were put aside.
+    pub warnings: Vec<String>,
+    /// What went wrong besides conflicts.
+    pub failures: Vec<Error>,
+    /// How files and index differ from the commit that was switched to; filled only if requested.
+    pub local_changes: Vec<LocalChange>,
 }
 
 impl Switched {
@@ -55,6 +72,7 @@ impl Switched {
             ended: Ended::default(),
             head_failure: None,
             hook_failure: None,
+            autostash: None,
         }
     }
 }
@@ -69,19 +87,47 @@ pub fn switch(
     repository.with_promised(|repository| try_to_switch(repository, target, options))
 }
 
-fn try_to_switch(
+pub(crate) fn try_to_switch(
     repository: &Repository,
     target: &Target,
     options: &SwitchOptions,
 ) -> Result<Switched> {
     let old = repository.head()?;
     refuse_shared_branch(repository, target, &old)?;
-    let is_cancelled = || options.execution.cancel.is_cancelled();
     if target.tree == TargetTree::Stays {
+        let is_cancelled = || options.execution.cancel.is_cancelled();
         let changes = RefChanges::prepare(repository, target, &is_cancelled)?;
         let switched = Switched::new(old, Outcome::Done(Done::default()));
         return conclude(repository, target, Some(changes), switched);
     }
+    let session = Session::begin(repository, options.threshold, &options.execution)?;
+    let way = if options.discard_changes {
+        Way::Overwrite
+    } else {
+        Way::Switch
+    };
+    let moved = move_to(session, target, options, way, &mut || Ok(()))?;
+    moved.conclude(repository, target)
+}
+
+/// A switch whose working tree and index have moved, and whose references are locked.
+pub(crate) struct Moved<'r> {
+    changes: Option<RefChanges<'r>>,
+    pub switched: Switched,
+}
+
+/// Moves working tree and index. `prepare` is called when all checks have passed and nothing has been
+/// touched; if it fails, nothing is touched.
+pub(crate) fn move_to<'r>(
+    mut session: Session<'r>,
+    target: &Target,
+    options: &SwitchOptions,
+    way: Way,
+    prepare: &mut dyn FnMut() -> Result<()>,
+) -> Result<Moved<'r>> {
+    let repository = session.repository;
+    let old = repository.head()?;
+    let is_cancelled = || options.execution.cancel.is_cancelled();
     let tree_of = |id: Option<ObjectId>| match id {
         Some(id) => Ok::<_, Error>(Some(repository.commit(&id)?.tree)),
         None => Ok(None),
@@ -89,11 +135,7 @@ fn try_to_switch(
     let job = Move {
         old: tree_of(old.id())?,
         new: tree_of(target.commit)?,
-        way: if options.discard_changes {
-            Way::Overwrite
-        } else {
-            Way::Switch
-        },
+        way,
         untracked: match (options.overwrite_untracked, options.keep_ignored) {
             (true, _) => Untracked::Overwrite,
             (false, true) => Untracked::KeepIgnored,
@@ -101,7 +143,6 @@ fn try_to_switch(
         },
         list_changes: options.list_changes && target.commit.is_some(),
     };
-    let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     session.set_source(target.branch.clone(), target.commit);
     let mut changes = None;
     // The references are locked only when every other check has passed.
@@ -110,15 +151,22 @@ fn try_to_switch(
             let prepared = RefChanges::prepare(repository, target, &is_cancelled)?;
             changes = Some(prepared);
         }
-        Ok(())
+        prepare()
     })?;
     // Releases the lock on the index: the hook may need it.
     drop(session);
     let switched = Switched::new(old, outcome);
-    if !matches!(switched.outcome, Outcome::Done(_)) {
-        return Ok(switched);
+    Ok(Moved { changes, switched })
+}
+
+impl Moved<'_> {
+    /// Moves the references too, unless the working tree could not be moved.
+    pub(crate) fn conclude(self, repository: &Repository, target: &Target) -> Result<Switched> {
+        if !matches!(self.switched.outcome, Outcome::Done(_)) {
+            return Ok(self.switched);
+        }
+        conclude(repository, target, self.changes, self.switched)
     }
-    conclude(repository, target, changes, switched)
 }
 
 /// Moves the references, ends what was under way on the old branch, and runs the hook.

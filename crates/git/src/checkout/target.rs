@@ -13,6 +13,9 @@ use hedgerow_pack::ObjectKind;
 pub struct Target {
     /// The name as given, for messages and the log of HEAD.
     pub name: BString,
+    /// The name of the commit, for the sides of conflicts: where a branch is created, that of its
+    /// start.
+    pub commit_name: BString,
     /// The full name of the branch, if HEAD is to follow one.
     pub branch: Option<BString>,
     /// How that branch comes to be; `None` if it exists and stays where it is.
@@ -74,6 +77,7 @@ impl Target {
         }
         Ok(Target {
             name: "HEAD".into(),
+            commit_name: "HEAD".into(),
             branch: None,
             start: None,
             commit,
@@ -113,6 +117,7 @@ impl Target {
         let branch = branch_id.filter(|_| !detach).map(|_| full);
         let target = Target {
             head_stays: !detach && branch.is_none() && name == "HEAD",
+            commit_name: name.clone(),
             name,
             branch,
             start: None,

@@ -12,6 +12,8 @@ const BIG_FILE_BYTES: i64 = 512 << 20;
 const PARALLEL_THRESHOLD: i64 = 100;
 /// `core.filesRefLockTimeout` where it is not set.
 const REF_LOCK_TIMEOUT_MS: i64 = 100;
+/// The default of `core.packedRefsTimeout`.
+const PACKED_LOCK_TIMEOUT_MS: i64 = 1000;
 /// The shortest abbreviation of an object id.
 const SHORTEST_ABBREVIATION: i64 = 4;
 
@@ -76,6 +78,8 @@ pub struct CheckoutSettings {
     pub fsync: Fsync,
     /// `core.filesRefLockTimeout` in milliseconds; below 0 there is no limit.
     pub ref_lock_timeout_ms: i64,
+    /// `core.packedRefsTimeout` in milliseconds; below 0 there is no limit.
+    pub packed_lock_timeout_ms: i64,
     /// `core.preloadIndex`.
     pub preload_index: bool,
     /// `submodule.recurse`.
@@ -205,6 +209,9 @@ impl CheckoutSettings {
             ref_lock_timeout_ms: config
                 .integer("core.filesRefLockTimeout")?
                 .unwrap_or(REF_LOCK_TIMEOUT_MS),
+            packed_lock_timeout_ms: config
+                .integer("core.packedRefsTimeout")?
+                .unwrap_or(PACKED_LOCK_TIMEOUT_MS),
             preload_index: on("core.preloadIndex")?,
             recurse_submodules: off("submodule.recurse")?,
             read_reverse_index: on("pack.readReverseIndex")?,

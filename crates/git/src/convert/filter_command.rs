@@ -89,6 +89,13 @@ fn substitute(command: &BStr, path: &BStr) -> BString {
     out
 }
 
+/// Quotes for the shell.
+pub(crate) fn shell_quoted(text: &BStr) -> BString {
+    let mut out = BString::default();
+    quote(text, &mut out);
+    out
+}
+
 /// Quotes for the shell. Exclamation marks are put outside the quotes because of csh.
 fn quote(path: &BStr, out: &mut BString) {
     out.push(b'\'');

@@ -32,6 +32,7 @@ pub use buffers::Buffers;
 pub use conversion::{Conversion, DriverConversion, DriverKind, InCore};
 pub use converter::{Converted, Converter, ToGit};
 pub use eol::EolAction;
+pub(crate) use filter_command::shell_quoted;
 pub use lane::{Cleaned, Deliver, Delivery, FilterContext, FilterLane, Filtered};
 pub use options::{AutoCrlf, ConvertOptions, Driver, Eol, SafeCrlf};
 pub use stream::StreamConversion;

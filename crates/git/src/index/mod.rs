@@ -30,6 +30,7 @@ mod write;
 pub use builder::Builder;
 pub use cache_tree::{CacheTree, Directory};
 pub use entry::{Entry, Flags, Mode, Stage};
+pub(crate) use extensions::untracked::{UntrackedCache, ALL_FILES, FOLDED};
 pub use referenced::Referenced;
 pub use stat::{CheckStat, EntryStat, StatRules};
 pub use write::WriteOptions;
@@ -108,15 +109,91 @@ impl Index {
         self.extensions.resolve_undo = records.serialize();
     }
 
+    /// The index with the sides of resolved conflicts in place of what they were resolved to, at the
+    /// paths that `is_meant`; `None` if it remembers none of those.
+    ///
+    /// # Errors
+    /// If what it remembers is no side.
+    pub(crate) fn unresolved(
+        &self,
+        is_meant: impl Fn(&BStr, Mode) -> bool,
+    ) -> crate::Result<Option<Index>> {
+        let data = self.extensions.resolve_undo.as_deref().unwrap_or_default();
+        let mut records = ResolveUndo::parse(data, self.hash);
+        let conflicts = records.take(|path| is_meant(path, Mode::File));
+        if conflicts.is_empty() {
+            return Ok(None);
+        }
+        let mut builder = Builder::replacing(self);
+        let mut entries = self.iter().peekable();
+        let mut tree = self.cache_tree().cloned();
+        for (path, sides) in &conflicts {
+            let path = path.as_bstr();
+            while let Some((path, entry)) = entries.next_if(|(it, _)| *it < path) {
+                builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
+            }
+            let is_unmerged =
+                |(it, entry): &(&BStr, &Entry)| *it == path && entry.flags.stage != Stage::Merged;
+            // It is in conflict again already.
+            if entries.peek().is_some_and(is_unmerged) {
+                continue;
+            }
+            entries.next_if(|(it, _)| *it == path);
+            if let Some(tree) = &mut tree {
+                tree.invalidate_path(path);
+            }
+            for (side, stage) in sides.iter().zip([Stage::Base, Stage::Ours, Stage::Theirs]) {
+                let Some((mode, id)) = side else { continue };
+                let mode = Mode::from_u32(*mode).ok_or_else(|| crate::Error::IndexEntry {
+                    path: path.to_owned(),
+                    reason: "its mode is unknown",
+                })?;
+                let flags = Flags {
+                    stage,
+                    ..Flags::default()
+                };
+                builder.push(path, *id, mode, EntryStat::default(), flags)?;
+            }
+        }
+        for (path, entry) in entries {
+            builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
+        }
+        let mut index = builder.finish_replacing(self);
+        index.extensions.resolve_undo = records.serialize();
+        index.set_cache_tree(tree);
+        Ok(Some(index))
+    }
+
     /// Keeps the sides of resolved conflicts from `old`, which has the same paths.
     pub(crate) fn keep_all_resolve_undo(&mut self, old: &Index) {
         let known = &old.extensions.resolve_undo;
         self.extensions.resolve_undo.clone_from(known);
     }
 
-    /// Drops what a file system monitor said of the entries.
-    pub(crate) fn forget_file_system_monitor(&mut self) {
-        self.extensions.fsmonitor_token = None;
+    /// The moment up to which a file system monitor vouches for entries.
+    pub(crate) fn fsmonitor_token(&self) -> Option<&[u8]> {
+        self.extensions.fsmonitor_token.as_deref()
+    }
+
+    /// Sets or, with `None`, drops what a file system monitor said: up to which moment the flags of
+    /// the entries count.
+    pub(crate) fn set_fsmonitor_token(&mut self, token: Option<Vec<u8>>) {
+        self.extensions.fsmonitor_token = token;
+    }
+
+    /// The untracked files that Git found, by directory.
+    pub(crate) fn untracked_cache(&self) -> Option<UntrackedCache<'_>> {
+        UntrackedCache::parse(self.extensions.untracked.as_ref()?, self.hash)
+    }
+
+    /// Invalidates records of the untracked cache.
+    pub(crate) fn forget_untracked(&mut self, rows: &[usize]) {
+        let Some(mut cache) = self.untracked_cache() else {
+            return;
+        };
+        rows.iter().for_each(|row| cache.forget(*row));
+        let bytes = cache.serialize();
+        self.extensions.untracked = Some(bytes);
     }
 
     /// The sides of resolved conflicts by path: mode and object of the stages 1 to 3.

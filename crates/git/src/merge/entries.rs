@@ -1,7 +1,7 @@
 //! Merging what three trees have at one path: the rules of git's strategy `ort`, without renames.
 
 use super::content::{
-    is_binary, merge_contents, ConflictStyle, ContentOptions, Favor, MARKER_SIZE,
+    is_binary, merge_contents, Algorithm, ConflictStyle, ContentOptions, Favor, MARKER_SIZE,
 };
 use crate::convert::{Attributes, MergeAttribute};
 use crate::objects::ObjectWriter;
@@ -40,6 +40,10 @@ pub(crate) struct EntryMerger<'a> {
     pub attributes: &'a Attributes,
     pub labels: &'a Labels,
     pub style: ConflictStyle,
+    /// How contents are compared.
+    pub algorithm: Algorithm,
+    /// Programs that merge are run. If not, what they would merge stays ours.
+    pub runs_programs: bool,
 }
 
 /// Regular files, links and submodules cannot be merged with each other.
@@ -163,7 +167,13 @@ impl EntryMerger<'_> {
         })
     }
 
-    fn merge_files(&self, path: &BStr, sides: Sides, labels: &Labels) -> Result<MergedFile> {
+    /// Merges contents; a side that is not there is empty.
+    pub(crate) fn merge_files(
+        &self,
+        path: &BStr,
+        sides: Sides,
+        labels: &Labels,
+    ) -> Result<MergedFile> {
         let mut contents = Vec::with_capacity(sides.len());
         for side in sides {
             contents.push(match side {
@@ -172,6 +182,17 @@ impl EntryMerger<'_> {
             });
         }
         let driver = Driver::of(self.repository, self.attributes, path)?;
+        if let Form::Program(command) = &driver.form {
+            if self.runs_programs {
+                let (command, names) = (command.as_bstr(), (labels, driver.marker_size));
+                return super::program::merge(self.repository, command, path, &contents, names);
+            }
+            return Ok(MergedFile {
+                content: contents.swap_remove(1),
+                is_clean: false,
+                warning: None,
+            });
+        }
         let is_text = !contents.iter().any(|content| is_binary(content));
         if driver.form == Form::Binary || !is_text {
             let start = format!("warning: Cannot merge binary files: {path} (");
@@ -196,6 +217,7 @@ impl EntryMerger<'_> {
                 Favor::Neither
             },
             marker_size: driver.marker_size,
+            algorithm: self.algorithm,
             labels: [
                 labels.ours.as_bstr(),
                 labels.base.as_bstr(),
@@ -212,32 +234,35 @@ impl EntryMerger<'_> {
     }
 }
 
-struct MergedFile {
-    content: Vec<u8>,
-    is_clean: bool,
-    warning: Option<BString>,
+/// Merged content.
+pub(crate) struct MergedFile {
+    pub content: Vec<u8>,
+    pub is_clean: bool,
+    pub warning: Option<BString>,
 }
 
 /// How the content of a file is merged: gitattributes(5) under `merge`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Driver {
     pub form: Form,
     pub marker_size: usize,
 }
 
-/// The drivers that git has built in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The drivers that git has built in, and programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Text,
     Binary,
     Union,
+    /// This command merges.
+    Program(BString),
 }
 
 impl Driver {
     /// The driver of `path`.
     ///
     /// # Errors
-    /// A driver that is a program: those are not run.
+    /// A driver that is configured without a command.
     pub(crate) fn of(
         repository: &Repository,
         attributes: &Attributes,
@@ -253,7 +278,7 @@ impl Driver {
         };
         let form = match name {
             None => Form::Text,
-            Some(name) => Self::named(repository, found.merge, name, path)?,
+            Some(name) => Self::named(repository, found.merge, name)?,
         };
         let size = found.marker_size.and_then(leading_number);
         Ok(Driver {
@@ -262,12 +287,7 @@ impl Driver {
         })
     }
 
-    fn named(
-        repository: &Repository,
-        attribute: MergeAttribute<'_>,
-        name: &BStr,
-        path: &BStr,
-    ) -> Result<Form> {
+    fn named(repository: &Repository, attribute: MergeAttribute<'_>, name: &BStr) -> Result<Form> {
         let is_configured = attribute != MergeAttribute::Unset
             && repository
                 .config()
@@ -276,14 +296,12 @@ impl Driver {
                 .any(|known| known == name);
         if is_configured {
             let command = repository.config().string_in("merge", name, "driver");
-            return Err(match command {
-                Some(_) => Error::NotBuilt {
-                    reason: format!("merging '{path}' by the program of merge.{name}.driver"),
-                },
-                None => Error::Setup {
+            return match command {
+                Some(command) => Ok(Form::Program(command.as_bstr().to_owned())),
+                None => Err(Error::Setup {
                     reason: format!("custom merge driver {name} lacks command line."),
-                },
-            });
+                }),
+            };
         }
         Ok(match name.as_bytes() {
             b"binary" => Form::Binary,

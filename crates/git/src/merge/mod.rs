@@ -2,7 +2,9 @@
 //! of trees (`tree`); and what they leave in the index (`result`).
 
 mod content;
+mod directories;
 mod entries;
+mod program;
 mod renames;
 mod result;
 mod tree;
@@ -11,8 +13,8 @@ pub use content::{
     is_binary, merge_contents, misfit_of_patch, Algorithm, ConflictStyle, ContentOptions, Favor,
     MergedContent, MARKER_SIZE,
 };
-pub(crate) use entries::Labels;
-pub(crate) use result::with_conflicts;
+pub(crate) use entries::{EntryMerger, Labels, Sides};
+pub(crate) use result::{with_conflicts, STAGES};
 pub(crate) use tree::{edited, MergedTree, TreeMerge};
 
 use crate::index::Mode;
@@ -21,8 +23,14 @@ use crate::{Error, Result};
 use bstr::ByteSlice;
 use hedgerow_tree::EntryKind;
 
-/// `merge.conflictStyle`.
-pub(crate) fn configured_style(repository: &Repository) -> Result<ConflictStyle> {
+/// The style that is wanted, or else `merge.conflictStyle`.
+pub(crate) fn style(
+    repository: &Repository,
+    wanted: Option<ConflictStyle>,
+) -> Result<ConflictStyle> {
+    if let Some(wanted) = wanted {
+        return Ok(wanted);
+    }
     let Some(name) = repository.config().text("merge.conflictStyle")? else {
         return Ok(ConflictStyle::default());
     };

@@ -7,7 +7,7 @@ use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeMap;
 
 /// The stages of the three sides.
-const STAGES: [Stage; 3] = [Stage::Base, Stage::Ours, Stage::Theirs];
+pub(crate) const STAGES: [Stage; 3] = [Stage::Base, Stage::Ours, Stage::Theirs];
 
 /// `index` with the sides of paths in conflict in place of their entries.
 pub(crate) fn with_conflicts(index: &Index, conflicts: &BTreeMap<BString, Sides>) -> Result<Index> {

@@ -1,7 +1,9 @@
 //! Merging two trees that come from a common base.
 
+use super::directories::{self, Changes};
 use super::entries::{class, exact, EntryMerger, Labels, Sides};
 use super::renames::{self, Renames};
+use super::{Algorithm, ConflictStyle};
 use crate::convert::Attributes;
 use crate::index::{Index, Mode, Stage};
 use crate::objects::{write_tree, ObjectWriter, TreeRow};
@@ -24,6 +26,10 @@ pub(crate) struct TreeMerge<'a> {
     pub base: ObjectId,
     pub theirs: ObjectId,
     pub labels: Labels,
+    /// How conflicts are shown.
+    pub style: ConflictStyle,
+    /// Programs that merge are run.
+    pub runs_programs: bool,
 }
 
 /// A merged tree.
@@ -43,7 +49,7 @@ impl TreeMerge<'_> {
     /// Merges the trees and writes the result.
     ///
     /// # Errors
-    /// What is not built: submodules that both sides changed, programs that merge.
+    /// What is not built: submodules that both sides changed.
     pub(crate) fn run(&self) -> Result<MergedTree> {
         let repository = self.worktree.repository;
         let engine = self.worktree.engine();
@@ -186,7 +192,9 @@ impl State<'_> {
             writer: self.merge.writer,
             attributes,
             labels: &self.merge.labels,
-            style: super::configured_style(repository)?,
+            style: self.merge.style,
+            algorithm: Algorithm::default(),
+            runs_programs: self.merge.runs_programs,
         };
         for (path, moved) in std::mem::take(&mut self.moved) {
             self.merge_moved(&merger, &path, &moved)?;
@@ -234,15 +242,22 @@ impl State<'_> {
         let (by_us, by_them) = (lacks(1) || both, lacks(2) || both);
         let worktree = self.merge.worktree;
         let (repository, engine) = (worktree.repository, worktree.engine());
+        let (base, ours) = (Some(self.merge.base), Some(self.merge.our_tree));
+        let our_changes = Difference::between(repository, base, ours, worktree.names(), &engine)?;
+        let sides = Changes {
+            of_ours: &our_changes,
+            of_theirs: changes,
+            ours: self.merge.ours,
+        };
+        let find = |changes: &Difference| renames::find(repository, changes, &engine);
+        directories::refuse_renamed(repository, &sides, &find)?;
         let of_ours = if by_us {
-            let (base, ours) = (Some(self.merge.base), Some(self.merge.our_tree));
-            let changes = Difference::between(repository, base, ours, worktree.names(), &engine)?;
-            renames::find(repository, &changes, &engine)?
+            find(&our_changes)?
         } else {
             Renames::new()
         };
         let of_theirs = if by_them {
-            renames::find(repository, changes, &engine)?
+            find(changes)?
         } else {
             Renames::new()
         };

@@ -94,8 +94,6 @@ pub enum ReferenceProblem {
         /// What it points to instead, if anything.
         found: Option<ObjectId>,
     },
-    /// It shall be deleted and is in `packed-refs`.
-    Packed,
 }
 
 impl fmt::Display for ReferenceProblem {
@@ -115,7 +113,6 @@ impl fmt::Display for ReferenceProblem {
             ReferenceProblem::Changed { found: None } => {
                 f.write_str("there is none, which was not expected")
             }
-            ReferenceProblem::Packed => f.write_str("it is packed and cannot be deleted"),
         }
     }
 }

@@ -192,6 +192,8 @@ pub(crate) struct WriteOptions<'a> {
     pub sync: bool,
     /// How long a lock that somebody else holds is waited for; without a limit if `None`.
     pub lock_timeout: Option<Duration>,
+    /// The same for the lock on all packed references.
+    pub packed_lock_timeout: Option<Duration>,
     /// How tables of references are written, where there are any.
     pub reftable: ReftableSettings,
     /// Ends the wait for a lock.

@@ -311,6 +311,12 @@ impl Repository {
         limit.map(Duration::from_millis)
     }
 
+    /// The same for `packed-refs`: `core.packedRefsTimeout`.
+    fn packed_lock_timeout(&self) -> Option<Duration> {
+        let limit = u64::try_from(self.settings.packed_lock_timeout_ms).ok();
+        limit.map(Duration::from_millis)
+    }
+
     /// Keeps its references in another store.
     #[cfg(test)]
     pub(crate) fn replace_refs(&mut self, refs: Arc<dyn RefStore>) {

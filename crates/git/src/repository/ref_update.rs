@@ -145,6 +145,7 @@ impl Repository {
             sharing: self.settings.sharing,
             sync: self.settings.fsync.reference,
             lock_timeout: self.lock_timeout(),
+            packed_lock_timeout: self.packed_lock_timeout(),
             reftable,
             is_cancelled,
         })

@@ -3,7 +3,7 @@
 
 use super::Repository;
 use crate::index::{Index, Referenced};
-use crate::refs::{follow_from, Log, ReferenceProblem};
+use crate::refs::{follow_from, Log, RefValue, ReferenceProblem};
 use crate::{Error, Result};
 use hedgerow_pack::ObjectId;
 use std::collections::BTreeSet;
@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 const INDEX_LIMIT_BYTES: u64 = 4 << 30;
 /// Where references are that belong to one working tree each.
 const OWN_REFERENCES: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
+
+/// The references that name local changes which a command has put aside.
+const AUTOSTASHES: [&str; 2] = ["CHECKOUT_AUTOSTASH_HEAD", "MERGE_AUTOSTASH"];
 
 impl Repository {
     /// The logs of all references, those of other working trees included.
@@ -50,6 +53,13 @@ impl Repository {
         let mut found = self.worktree_heads()?;
         for git_dir in self.git_dirs()? {
             let refs = self.refs.worktree_refs(&git_dir);
+            // Local changes may be nowhere else if a switch or a merge was interrupted.
+            for name in AUTOSTASHES {
+                let value = refs.read(name.into()).ok().flatten();
+                if let Some(RefValue::Direct(id)) = value {
+                    found.push(id);
+                }
+            }
             for prefix in OWN_REFERENCES {
                 refs.list(prefix.into(), &mut |name, value| {
                     match value.and_then(|value| follow_from(&*refs, name.to_owned(), value)) {

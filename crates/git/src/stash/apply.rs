@@ -9,7 +9,7 @@ use crate::checkout::{
     ResetTarget, Session, Untracked, Way,
 };
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
-use crate::merge::{with_conflicts, Labels, MergedTree, TreeMerge};
+use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
 use crate::objects::ObjectWriter;
 use crate::refs::{Expected, RefChange, RefEdit, RefValue};
 use crate::repository::Repository;
@@ -26,6 +26,8 @@ pub struct ApplyOptions {
     pub index: bool,
     /// The names of the sides, where they are not git's.
     pub labels: ApplyLabels,
+    /// How conflicts are shown, if not as `merge.conflictStyle` says.
+    pub style: Option<ConflictStyle>,
     /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
@@ -140,6 +142,8 @@ pub fn apply(
         base: entry.base_tree,
         theirs: entry.tree,
         labels,
+        style: crate::merge::style(repository, options.style)?,
+        runs_programs: true,
     };
     let merged = merge.run()?;
     let has_changes = entry.base_tree != entry.tree;
@@ -176,7 +180,10 @@ pub fn apply(
     let outcome = update_amending(&mut session, &job, &mut || Ok(()), &mut amend)?;
     drop(session);
     let applied = match outcome {
-        Outcome::Done(done) => {
+        Outcome::Done(mut done) => {
+            if !merged.conflicts.is_empty() && records_conflicts(repository)? {
+                done.warnings.push(NOT_RECORDED.into());
+            }
             let mut messages = merged.messages;
             if has_changes {
                 set_auto_merge(repository, merged.tree)?;
@@ -320,6 +327,27 @@ fn like_tree(index: &Index, tree: &Difference) -> Result<Index> {
         builder.push(path, side.id, mode, stat, flags)?;
     }
     Ok(builder.finish_replacing(index))
+}
+
+/// Git would record the conflict, and resolve it if it knows how.
+const NOT_RECORDED: &str =
+    "rerere is enabled, and conflicts are not recorded here: run 'git rerere' before you resolve them";
+
+/// Whether resolutions of conflicts are to be recorded: `rerere.enabled`, or else that it was done
+/// before.
+fn records_conflicts(repository: &Repository) -> Result<bool> {
+    Ok(match repository.config().bool("rerere.enabled")? {
+        Some(wanted) => wanted,
+        None => hedgerow_fs::exists(&repository.common_dir().join("rr-cache")),
+    })
+}
+
+/// An index of the files of `tree`, none of which has been looked at.
+pub(super) fn new_index(session: &Session<'_>, tree: Option<ObjectId>) -> Result<Index> {
+    let repository = session.repository;
+    let (names, engine) = (session.names(), session.engine());
+    let tree = Difference::between(repository, None, tree, names, &engine)?;
+    like_tree(&Index::empty(repository.hash_kind()), &tree)
 }
 
 /// Lets `AUTO_MERGE` name the tree with the conflicts as they were written.

@@ -6,6 +6,7 @@
 
 mod apply;
 mod capture;
+mod carry;
 mod entry;
 mod index_patch;
 mod list;
@@ -13,6 +14,7 @@ mod push;
 mod untracked;
 
 pub use apply::{apply, Applied, ApplyLabels, ApplyOptions, ApplyOutcome};
+pub use carry::{switch_merging, MergingSwitch};
 pub use entry::StashEntry;
 pub use list::{clear_stash, drop_entry, store_entry, STASH};
 pub use push::{create_entry, push, PushOptions, PushOutcome, Pushed};

@@ -134,20 +134,23 @@ pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<Pu
 }
 
 /// The commits of an entry.
-struct Recorded {
+pub(super) struct Recorded {
     head: ObjectId,
-    commit: ObjectId,
+    pub commit: ObjectId,
     index_tree: ObjectId,
     message: BString,
     committer: Signature,
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
     staged: Staged,
     /// The untracked files that are in it.
     untracked: Vec<(BString, Mode, ObjectId)>,
 }
 
 /// Writes the commits of an entry, unless there is nothing to record or it cannot be done.
-fn record(session: &Session<'_>, options: &PushOptions) -> Result<Result<Recorded, PushOutcome>> {
+pub(super) fn record(
+    session: &Session<'_>,
+    options: &PushOptions,
+) -> Result<Result<Recorded, PushOutcome>> {
     let repository = session.repository;
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;
@@ -418,6 +421,7 @@ fn set_paths(
 
 fn add(done: &mut Done, more: Done) {
     done.written += more.written;
+    done.recreated += more.recreated;
     done.bytes += more.bytes;
     done.removed += more.removed;
     done.workers = done.workers.max(more.workers);

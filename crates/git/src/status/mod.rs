@@ -12,6 +12,7 @@ pub(crate) mod leading;
 mod model;
 pub mod operation;
 mod options;
+mod quiet;
 pub(crate) mod remarks;
 pub mod rename;
 mod renames;
@@ -39,6 +40,7 @@ pub use options::{Options, RenameWish};
 pub use staged::{staged, Staged, StagedChange};
 
 use crate::index::{Entry, Index, Mode, Stage, StatRules};
+use crate::monitor::{self, Heard};
 use crate::repository::Repository;
 use crate::worktree::attribute_files::{directories_above, Direction};
 use crate::worktree::compare::Refreshed;
@@ -48,6 +50,7 @@ use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
+use quiet::Quiet;
 use remarks::Said;
 pub(crate) use scan::FoldedPaths;
 use scan::{scan, Inputs, Scanned};
@@ -75,7 +78,17 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
         Some(Pathspecs::new(repository, &options.pathspecs)?)
     };
     let pathspecs = pathspecs.as_ref();
-    let mut scanned = examine(&worktree, &old, options, pathspecs)?;
+    let heard = monitor::consult(repository, &mut old.index);
+    let searches = pathspecs.is_none() && wish(options).any();
+    let quiet = Quiet::of(
+        &worktree,
+        &old,
+        &rules(&worktree, &old),
+        wish(options),
+        heard.as_ref(),
+        searches,
+    )?;
+    let mut scanned = examine(&worktree, &old, options, pathspecs, &quiet)?;
     look_for_attributes(&mut scanned, &old.index);
     let settled = worktree.settle(&mut scanned.states, &old.index, Some(&scanned.attributes))?;
     worktree.end_filters();
@@ -85,7 +98,11 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     let changed = refresh(&mut old.index, &settled.clean);
     if options.optional_locks && !repository.environment().no_optional_locks {
         // A failure to write is harmless: the next status finds it out again.
-        let _ = write_back(&worktree, &mut old, &scanned, changed);
+        let news = News {
+            heard: heard.as_ref(),
+            quiet: &quiet,
+        };
+        let _ = write_back(&worktree, &mut old, &scanned, changed, &news);
     }
     let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, &mut said)?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
@@ -220,6 +237,7 @@ fn examine(
     old: &OldIndex,
     options: &Options,
     pathspecs: Option<&Pathspecs>,
+    quiet: &Quiet,
 ) -> Result<Scanned> {
     let repository = worktree.repository;
     let settings = worktree.settings();
@@ -233,6 +251,7 @@ fn examine(
         wish: wish(options),
         pathspecs,
         folded: settings.ignore_case.then(|| FoldedPaths::of(&old.index)),
+        quiet,
         has_skipped: old
             .index
             .entries()
@@ -281,6 +300,7 @@ fn write_back(
     old: &mut OldIndex,
     scanned: &Scanned,
     changed: bool,
+    news: &News<'_>,
 ) -> Result<()> {
     let by_seconds = StatRules::default();
     let is_racy = |entry: &Entry| {
@@ -294,6 +314,7 @@ fn write_back(
     }
     // Only the expanded form of a sparse index is known here, so the index is left as it is.
     let sparse = old.sparse_directories.is_some();
+    let changed = changed || news.are_many();
     if old.is_new || sparse || !(changed || old.index.entries().iter().any(is_racy)) {
         return Ok(());
     }
@@ -321,9 +342,36 @@ fn write_back(
     for row in hidden {
         old.index.entries_mut()[row].stat.size = 0;
     }
+    news.record(&mut old.index, &scanned.states);
     worktree
         .write_index(&old.index, None, lock, false)
         .map(drop)
+}
+
+/// What a file system monitor told, for the next reader of the index.
+struct News<'a> {
+    heard: Option<&'a Heard>,
+    quiet: &'a Quiet,
+}
+
+impl News<'_> {
+    /// Whether the next reader is spared much: as Git decides it, more than a hundred files, or all.
+    fn are_many(&self) -> bool {
+        let changed = |heard: &Heard| heard.changed.as_ref().is_none_or(|paths| paths.len() > 100);
+        self.heard.is_some_and(changed)
+    }
+
+    /// Stores the moment of the answer, and which entries were unchanged then.
+    fn record(&self, index: &mut Index, states: &[State]) {
+        let Some(heard) = self.heard else { return };
+        for (entry, state) in index.entries_mut().iter_mut().zip(states) {
+            let is_sure = *state == State::Clean && entry.mode != Mode::Gitlink;
+            entry.flags.fsmonitor_valid = is_sure && entry.flags.stage == Stage::Merged;
+        }
+        index.set_fsmonitor_token(Some(heard.token.clone()));
+        let stale = self.quiet.stale(index, heard);
+        index.forget_untracked(&stale);
+    }
 }
 
 /// How to examine submodules, if the index has any.

@@ -111,7 +111,7 @@ pub(crate) fn collapse(
     let mut collapsed = builder.finish_replacing(index);
     collapsed.keep_all_resolve_undo(index);
     // Its flags belong to files that are not listed any more.
-    collapsed.forget_file_system_monitor();
+    collapsed.set_fsmonitor_token(None);
     let tree = CacheTree::from_known(&collapsed, |path| trees.get(path.as_bytes()).copied());
     collapsed.set_cache_tree(Some(tree));
     Ok(Some(collapsed))

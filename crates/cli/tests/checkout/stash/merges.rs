@@ -5,7 +5,7 @@ use std::fs;
 
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 
-fn origin() -> Repository {
+pub fn origin() -> Repository {
     let repository = Repository::init(&[]);
     repository.git(&["config", "user.name", "A"]);
     repository.git(&["config", "user.email", "a@example.com"]);
@@ -22,7 +22,7 @@ fn origin() -> Repository {
 
 /// `w PATH LINE TEXT` changes a line, `c PATH TEXT` writes a file, `ln PATH TARGET` a link, `rm`, `mv`
 /// and `x` (executable) are as with git; `b PATH` writes a binary file.
-fn change(repository: &Repository, commands: &[&str]) {
+pub fn change(repository: &Repository, commands: &[&str]) {
     for command in commands {
         let words: Vec<&str> = command.split(' ').collect();
         let file = repository.root.join(words[1]);
@@ -55,83 +55,86 @@ fn change(repository: &Repository, commands: &[&str]) {
     repository.git(&["add", "-A"]);
 }
 
+/// What two sides do with the files of [`origin`]: a name, what one does, what the other does.
+pub const CASES: &[(&str, &[&str], &[&str])] = &[
+    ("other lines", &["w f 1 a"], &["w f 8 b"]),
+    ("the same line", &["w f 1 a"], &["w f 1 b"]),
+    ("the same change", &["w f 1 a"], &["w f 1 a"]),
+    (
+        "two files",
+        &["w f 1 a", "w z 2 a"],
+        &["w f 1 b", "w z 9 b"],
+    ),
+    ("modified and deleted", &["w f 1 a"], &["rm f"]),
+    ("deleted and modified", &["rm f"], &["w f 1 b"]),
+    ("both deleted", &["rm f"], &["rm f"]),
+    ("both added", &["c new a"], &["c new b"]),
+    ("both added the same", &["c new a"], &["c new a"]),
+    ("modes", &["x f"], &["w f 1 b"]),
+    ("modes and lines", &["x f", "w f 1 a"], &["w f 1 b"]),
+    ("links", &["ln link z"], &["ln link dir/g"]),
+    ("a link and a file", &["rm f", "ln f z"], &["w f 1 b"]),
+    ("a file and a link", &["w f 1 a"], &["rm f", "ln f z"]),
+    ("new link and new file", &["ln new z"], &["c new b"]),
+    ("binary", &["b new a"], &["b new b"]),
+    ("a directory for their file", &["c new a"], &["c new/x b"]),
+    ("a directory for our file", &["c new/x a"], &["c new b"]),
+    (
+        "a file for a directory",
+        &["rm dir", "c dir a"],
+        &["w dir/g 1 b"],
+    ),
+    ("a directory for a file", &["rm f", "c f/x a"], &["w f 1 b"]),
+    (
+        "a directory for an unchanged file",
+        &["rm f", "c f/x a"],
+        &["w z 1 b"],
+    ),
+    (
+        "a file in place of changes",
+        &["w dir/g 1 a"],
+        &["rm dir", "c dir b"],
+    ),
+    ("our rename", &["w f 1 a"], &["mv f moved"]),
+    (
+        "our rename with a change",
+        &["w f 1 a"],
+        &["mv f moved", "w moved 8 b"],
+    ),
+    (
+        "our rename with a conflict",
+        &["w f 1 a"],
+        &["mv f moved", "w moved 1 b"],
+    ),
+    ("their rename", &["mv f moved"], &["w f 1 b"]),
+    (
+        "their rename with a conflict",
+        &["mv f moved", "w moved 1 a"],
+        &["w f 1 b"],
+    ),
+    ("our rename, their deletion", &["rm f"], &["mv f moved"]),
+    ("their rename, our deletion", &["mv f moved"], &["rm f"]),
+    (
+        "our rename with a change, their deletion",
+        &["rm f"],
+        &["mv f moved", "w moved 2 b"],
+    ),
+    (
+        "the same rename",
+        &["mv f moved", "w moved 1 a"],
+        &["mv f moved", "w moved 8 b"],
+    ),
+    (
+        "the same rename with a conflict",
+        &["mv f moved", "w moved 1 a"],
+        &["mv f moved", "w moved 1 b"],
+    ),
+    ("rename into a directory", &["w f 1 a"], &["mv f dir/f"]),
+];
+
 #[test]
 fn merges_and_conflicts_are_those_of_git() {
-    for (label, theirs, ours) in [
-        ("other lines", &["w f 1 a"][..], &["w f 8 b"][..]),
-        ("the same line", &["w f 1 a"], &["w f 1 b"]),
-        ("the same change", &["w f 1 a"], &["w f 1 a"]),
-        (
-            "two files",
-            &["w f 1 a", "w z 2 a"],
-            &["w f 1 b", "w z 9 b"],
-        ),
-        ("modified and deleted", &["w f 1 a"], &["rm f"]),
-        ("deleted and modified", &["rm f"], &["w f 1 b"]),
-        ("both deleted", &["rm f"], &["rm f"]),
-        ("both added", &["c new a"], &["c new b"]),
-        ("both added the same", &["c new a"], &["c new a"]),
-        ("modes", &["x f"], &["w f 1 b"]),
-        ("modes and lines", &["x f", "w f 1 a"], &["w f 1 b"]),
-        ("links", &["ln link z"], &["ln link dir/g"]),
-        ("a link and a file", &["rm f", "ln f z"], &["w f 1 b"]),
-        ("a file and a link", &["w f 1 a"], &["rm f", "ln f z"]),
-        ("new link and new file", &["ln new z"], &["c new b"]),
-        ("binary", &["b new a"], &["b new b"]),
-        ("a directory for their file", &["c new a"], &["c new/x b"]),
-        ("a directory for our file", &["c new/x a"], &["c new b"]),
-        (
-            "a file for a directory",
-            &["rm dir", "c dir a"],
-            &["w dir/g 1 b"],
-        ),
-        ("a directory for a file", &["rm f", "c f/x a"], &["w f 1 b"]),
-        (
-            "a directory for an unchanged file",
-            &["rm f", "c f/x a"],
-            &["w z 1 b"],
-        ),
-        (
-            "a file in place of changes",
-            &["w dir/g 1 a"],
-            &["rm dir", "c dir b"],
-        ),
-        ("our rename", &["w f 1 a"], &["mv f moved"]),
-        (
-            "our rename with a change",
-            &["w f 1 a"],
-            &["mv f moved", "w moved 8 b"],
-        ),
-        (
-            "our rename with a conflict",
-            &["w f 1 a"],
-            &["mv f moved", "w moved 1 b"],
-        ),
-        ("their rename", &["mv f moved"], &["w f 1 b"]),
-        (
-            "their rename with a conflict",
-            &["mv f moved", "w moved 1 a"],
-            &["w f 1 b"],
-        ),
-        ("our rename, their deletion", &["rm f"], &["mv f moved"]),
-        ("their rename, our deletion", &["mv f moved"], &["rm f"]),
-        (
-            "our rename with a change, their deletion",
-            &["rm f"],
-            &["mv f moved", "w moved 2 b"],
-        ),
-        (
-            "the same rename",
-            &["mv f moved", "w moved 1 a"],
-            &["mv f moved", "w moved 8 b"],
-        ),
-        (
-            "the same rename with a conflict",
-            &["mv f moved", "w moved 1 a"],
-            &["mv f moved", "w moved 1 b"],
-        ),
-        ("rename into a directory", &["w f 1 a"], &["mv f dir/f"]),
-    ] {
+    for (label, theirs, ours) in CASES {
         for style in ["merge", "diff3", "zdiff3"] {
             let repository = origin();
             repository.git(&["config", "merge.conflictStyle", style]);
@@ -158,7 +161,7 @@ fn attributes_decide_how_files_are_merged() {
         "merge=text",
         "merge=unknown",
         "conflict-marker-size=12",
-        "conflict-marker-size=x",
+        "conflict-marker-size=0",
     ] {
         let repository = origin();
         fs::write(

@@ -1,5 +1,5 @@
 //! `hedgerow stash` beside git, in copies of one repository.
 
 mod generated;
-mod merges;
+pub mod merges;
 mod words;

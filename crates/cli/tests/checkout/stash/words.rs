@@ -69,3 +69,25 @@ fn words_and_refusals_are_those_of_git() {
         }
     }
 }
+
+/// A reference that was packed is deleted from there too.
+#[test]
+fn entries_whose_reference_is_packed_are_dropped() {
+    for verb in ["drop", "pop", "clear"] {
+        for more in [false, true] {
+            let mut pair = Pair::of(&dirty(), &format!("{verb}, several: {more}"));
+            if more {
+                pair.both("stash", "", &["push", "-k"], &[]);
+            }
+            pair.both("stash", "", &["push"], &[]);
+            pair.each("pack-refs", |repository| {
+                repository.git(&["tag", "-m", "peeled", "tag"]);
+                repository.git(&["pack-refs", "--all"]);
+            });
+            pair.both("stash", "", &[verb], &[]);
+            pair.both("stash", "", &["list"], &[]);
+            pair.both("stash", "", &[verb], &[]);
+            pair.both("stash", "", &["list"], &[]);
+        }
+    }
+}

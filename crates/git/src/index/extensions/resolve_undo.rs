@@ -40,6 +40,17 @@ impl ResolveUndo {
         sides[side] = Some((entry.mode.to_u32(), entry.id));
     }
 
+    /// Removes the records of the paths that `is_meant`, and returns them.
+    pub(in super::super) fn take(
+        &mut self,
+        is_meant: impl Fn(&BStr) -> bool,
+    ) -> BTreeMap<BString, Sides> {
+        let records = std::mem::take(&mut self.0).into_iter();
+        let (taken, left) = records.partition(|(path, _)| is_meant(path.as_bstr()));
+        self.0 = left;
+        taken
+    }
+
     /// The records, by path.
     pub(in super::super) fn iter(&self) -> impl Iterator<Item = (&BStr, Sides)> {
         self.0.iter().map(|(path, sides)| (path.as_bstr(), *sides))

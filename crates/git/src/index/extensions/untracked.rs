@@ -3,50 +3,105 @@
 //! there.
 
 use super::super::cursor::{push_varint, Cursor};
+use super::super::stat::EntryStat;
 use gix_hash::Kind;
 use hedgerow_object::ewah::encode_positions;
 use std::collections::HashMap;
 
-/// Size of two exclude files' stat data of nine numbers each and of 32 flag bits, in bytes.
-const FIXED_BYTES: usize = STAT_BYTES * 2 + 4;
-/// Size of a directory's stat data, in bytes.
+/// Size of the stat data of a directory or an exclude file, in bytes: nine numbers.
 const STAT_BYTES: usize = 36;
 
-/// A directory, in preorder. The slices point into the extension.
-struct Directory<'a> {
-    name: &'a [u8],
-    children: usize,
-    /// The names of the untracked files, each with a NUL.
+/// What is known of a directory. The slices point into the extension.
+pub(crate) struct UntrackedRecord<'a> {
+    pub name: &'a [u8],
+    /// How many directories are right in it.
+    pub children: usize,
+    /// The names of the untracked paths right in it, each with a NUL.
     untracked: &'a [u8],
     untracked_count: usize,
     /// Its stat data, if the record is valid.
     stat: Option<&'a [u8]>,
-    /// Git did not examine everything in it.
-    check_only: bool,
+    /// Git only looked whether there is anything in it: it is shown as a whole.
+    pub check_only: bool,
     /// The object id of its exclude file, if it has one.
-    exclude_id: Option<&'a [u8]>,
+    pub exclude_id: Option<&'a [u8]>,
 }
 
-/// The extension as stored in a file.
-pub(in super::super) struct UntrackedCache<'a> {
+/// The extension as stored in a file. Format: `gitformat-index(5)`, "Untracked cache".
+pub(crate) struct UntrackedCache<'a> {
     /// Everything before the directories.
     head: &'a [u8],
-    directories: Vec<Directory<'a>>,
+    /// Which working trees on which systems it describes: texts, each with a NUL.
+    pub identity: &'a [u8],
+    /// What was searched for; see [`ALL_FILES`] and [`FOLDED`].
+    pub flags: u32,
+    /// The object ids of `info/exclude` and of `core.excludesFile`; null for a missing file.
+    pub outer_ids: [&'a [u8]; 2],
+    /// The name of the exclude file of a directory.
+    pub per_directory: &'a [u8],
+    /// The directories in preorder; the first is the top.
+    pub directories: Vec<UntrackedRecord<'a>>,
     /// The row of a directory by its parent's row and its name.
     rows: HashMap<(usize, &'a [u8]), usize>,
 }
 
+/// The flags of a search for all untracked files.
+pub(crate) const ALL_FILES: u32 = 0;
+/// The flags of a search that shows untracked directories as a whole, but for empty ones.
+pub(crate) const FOLDED: u32 = 6;
+
+impl<'a> UntrackedRecord<'a> {
+    /// The stat data of the directory; `None` if the record is not valid.
+    pub(crate) fn stat(&self) -> Option<EntryStat> {
+        let mut numbers = self.stat?.chunks_exact(4).map(|bytes| {
+            let bytes = bytes.try_into();
+            bytes.map_or(0, u32::from_be_bytes)
+        });
+        let mut next = || numbers.next().unwrap_or_default();
+        Some(EntryStat {
+            ctime_s: next(),
+            ctime_ns: next(),
+            mtime_s: next(),
+            mtime_ns: next(),
+            dev: next(),
+            ino: next(),
+            uid: next(),
+            gid: next(),
+            size: next(),
+        })
+    }
+
+    /// Whether it says anything of the directory.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.stat.is_some()
+    }
+
+    /// The untracked paths right in it, a slash at the end of directories.
+    pub(crate) fn untracked(&self) -> impl Iterator<Item = &'a [u8]> {
+        let names = self.untracked.split(|byte| *byte == 0);
+        names.take(self.untracked_count)
+    }
+
+    fn forget(&mut self) {
+        (self.stat, self.check_only) = (None, false);
+        (self.untracked, self.untracked_count) = (&[], 0);
+    }
+}
+
 impl<'a> UntrackedCache<'a> {
     /// Parses the extension `data`; `None` if it is broken.
-    pub(in super::super) fn parse(data: &'a [u8], hash: Kind) -> Option<Self> {
+    pub(crate) fn parse(data: &'a [u8], hash: Kind) -> Option<Self> {
         let (&0, inner) = data.split_last()? else {
             return None;
         };
         let mut cursor = Cursor::new(inner);
         let identity = cursor.varint()?;
-        cursor.take(identity)?;
-        cursor.take(FIXED_BYTES + 2 * hash.len_in_bytes())?;
-        cursor.until(0)?;
+        let identity = cursor.take(identity)?;
+        cursor.take(STAT_BYTES * 2)?;
+        let flags = cursor.be32()?;
+        let mut id = || cursor.take(hash.len_in_bytes());
+        let outer_ids = [id()?, id()?];
+        let per_directory = cursor.until(0)?;
         let head = data.get(..inner.len() - cursor.rest().len())?;
         let count = if cursor.is_empty() {
             0
@@ -55,6 +110,10 @@ impl<'a> UntrackedCache<'a> {
         };
         let mut cache = UntrackedCache {
             head,
+            identity,
+            flags,
+            outer_ids,
+            per_directory,
             directories: Vec::new(),
             rows: HashMap::new(),
         };
@@ -85,7 +144,7 @@ impl<'a> UntrackedCache<'a> {
                 None if row > 0 => return None,
                 None => {}
             }
-            self.directories.push(Directory {
+            self.directories.push(UntrackedRecord {
                 name,
                 children,
                 untracked: before.get(..before.len() - cursor.rest().len())?,
@@ -119,6 +178,28 @@ impl<'a> UntrackedCache<'a> {
         Some(())
     }
 
+    /// Invalidates the record `row`.
+    pub(crate) fn forget(&mut self, row: usize) {
+        if let Some(directory) = self.directories.get_mut(row) {
+            directory.forget();
+        }
+    }
+
+    /// The records of the directories that lead to `path`, and of `path` itself if it is a
+    /// directory; from the top.
+    pub(crate) fn rows_to(&self, path: &[u8]) -> Vec<usize> {
+        let mut rows = vec![0];
+        for name in path.split(|byte| *byte == b'/') {
+            let last = *rows.last().expect("the top is there");
+            match self.rows.get(&(last, name)) {
+                Some(next) => rows.push(*next),
+                None => break,
+            }
+        }
+        rows.retain(|row| *row < self.directories.len());
+        rows
+    }
+
     /// Invalidates the records of the directories that lead to `path`.
     pub(in super::super) fn invalidate(&mut self, path: &[u8]) {
         let mut row = 0;
@@ -127,8 +208,7 @@ impl<'a> UntrackedCache<'a> {
             let Some(directory) = self.directories.get_mut(row) else {
                 return;
             };
-            (directory.stat, directory.check_only) = (None, false);
-            (directory.untracked, directory.untracked_count) = (&[], 0);
+            directory.forget();
             let next = parts.next().and_then(|name| self.rows.get(&(row, name)));
             match next {
                 Some(next) => row = *next,
@@ -138,7 +218,7 @@ impl<'a> UntrackedCache<'a> {
     }
 
     /// Its bytes.
-    pub(in super::super) fn serialize(&self) -> Vec<u8> {
+    pub(crate) fn serialize(&self) -> Vec<u8> {
         let mut out = self.head.to_owned();
         push_varint(&mut out, self.directories.len());
         for directory in &self.directories {
@@ -149,7 +229,7 @@ impl<'a> UntrackedCache<'a> {
             out.extend_from_slice(directory.untracked);
         }
         if !self.directories.is_empty() {
-            let rows = |has: fn(&Directory<'_>) -> bool| {
+            let rows = |has: fn(&UntrackedRecord<'_>) -> bool| {
                 let rows = (0u32..).zip(&self.directories);
                 rows.filter(move |(_, directory)| has(directory))
                     .map(|(row, _)| row)

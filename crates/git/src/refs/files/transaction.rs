@@ -1,5 +1,6 @@
 //! Changing references that are files, under their locks.
 
+use super::packed::PackedLock;
 use super::Files;
 use crate::config::{sync_if, Sharing};
 use crate::refs::model::{problem, RefValue, ReferenceProblem};
@@ -19,6 +20,8 @@ struct Locked<'s> {
     files: &'s Files,
     sharing: Sharing,
     changes: Vec<Change>,
+    /// Held where references are deleted, so that nobody packs one meanwhile.
+    packed: Option<PackedLock>,
 }
 
 #[derive(Debug)]
@@ -51,10 +54,20 @@ pub(super) fn prepare<'s>(
     options: &WriteOptions<'_>,
 ) -> Result<impl RefTransaction + 's> {
     let changes = edits.iter().map(|edit| lock(files, edit, options));
+    let changes = changes.collect::<Result<_>>()?;
+    let is_deleted = |edit: &&RefEdit<'_>| edit.change == RefChange::Delete;
+    let deleted = edits.iter().filter(is_deleted).map(|edit| edit.name);
+    // Only references below `refs/` are ever packed.
+    let deleted: Vec<&BStr> = deleted.filter(|name| name.starts_with(b"refs/")).collect();
+    let packed = match deleted.as_slice() {
+        [] => None,
+        names => Some(files.packed.without(names, options)?),
+    };
     Ok(Locked {
         files,
         sharing: options.sharing,
-        changes: changes.collect::<Result<_>>()?,
+        changes,
+        packed,
     })
 }
 
@@ -79,9 +92,6 @@ fn lock(files: &Files, edit: &RefEdit<'_>, options: &WriteOptions<'_>) -> Result
     };
     edit.expected.check(name, old)?;
     let outcome = match &edit.change {
-        RefChange::Delete if files.read_packed(name)?.is_some() => {
-            return Err(problem(name, ReferenceProblem::Packed));
-        }
         RefChange::Delete => Outcome::Removed(path),
         RefChange::Follow => Outcome::Followed,
         RefChange::Set(new @ RefValue::Direct(_)) if value.as_ref() == Some(new) => {
@@ -143,7 +153,9 @@ impl RefTransaction for Locked<'_> {
             files,
             sharing,
             changes,
+            packed,
         } = *self;
+        let mut removed = Vec::new();
         for change in changes {
             let name: &BStr = change.name.as_ref();
             let is_logged = matches!(change.outcome, Outcome::Followed | Outcome::Replaced);
@@ -159,13 +171,20 @@ impl RefTransaction for Locked<'_> {
                     change.lock.commit()?;
                 }
                 Outcome::Removed(path) => {
-                    hedgerow_fs::remove_file(&path)?;
                     if let Some(log) = files.log_path(name) {
                         hedgerow_fs::remove_file(&log)?;
                     }
+                    removed.push((path, change.lock));
                 }
             }
         }
+        // A file hides what is packed, so it goes last: else what was packed would come back.
+        let held = packed.map(PackedLock::commit).transpose()?;
+        for (path, lock) in removed {
+            hedgerow_fs::remove_file(&path)?;
+            drop(lock);
+        }
+        drop(held);
         Ok(())
     }
 }

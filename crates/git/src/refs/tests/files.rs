@@ -59,13 +59,21 @@ fn files_and_what_is_packed_are_one_list_in_order() {
     // Without the word, the file need not be sorted.
     packed("", &[names[2], names[0], names[1]]);
     assert_eq!(listed(&*store, "refs/"), expected);
-    // What is packed cannot be deleted.
-    let deleted = change(&*store, &[edit("refs/heads/c", None, Expected::Anything)]);
-    assert_eq!(
-        deleted.unwrap_err().to_string(),
-        "cannot use reference 'refs/heads/c': it is packed and cannot be deleted"
-    );
-    assert!(!at("refs/heads/c.lock").exists());
+    // Deleting leaves the others as they were, and waits for whoever writes the file.
+    let delete = [edit("refs/heads/c", None, Expected::Anything)];
+    std::fs::write(at("packed-refs.lock"), "").unwrap();
+    change(&*store, &delete).unwrap_err();
+    assert_eq!(listed(&*store, "refs/"), expected);
+    std::fs::remove_file(at("packed-refs.lock")).unwrap();
+    let before = std::fs::read_to_string(at("packed-refs")).unwrap();
+    change(&*store, &delete).unwrap();
+    let left: String = before
+        .split_inclusive('\n')
+        .filter(|line| !line.contains("refs/heads/c"))
+        .collect();
+    assert_eq!(std::fs::read_to_string(at("packed-refs")).unwrap(), left);
+    assert_eq!(store.read("refs/heads/c".into()).unwrap(), None);
+    assert!(!at("refs/heads/c.lock").exists() && !at("packed-refs.lock").exists());
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn change(store: &dyn RefStore, edits: &[RefEdit<'_>]) -> Result<()> {
         sharing: Sharing::Umask,
         sync: false,
         lock_timeout: Some(std::time::Duration::ZERO),
+        packed_lock_timeout: Some(std::time::Duration::ZERO),
         reftable: ReftableSettings::default(),
         is_cancelled: &|| false,
     };

@@ -7,6 +7,7 @@ mod tracked;
 mod unknown;
 
 use super::exclusion::{Level, Rules};
+use super::quiet::{Known, Quiet};
 use super::remarks::Warning;
 pub(crate) use folded::FoldedPaths;
 
@@ -39,6 +40,8 @@ pub(super) struct Inputs<'a> {
     pub pathspecs: Option<&'a Pathspecs>,
     /// The tracked paths with case folded, if the file system ignores case.
     pub folded: Option<FoldedPaths>,
+    /// What need not be looked at.
+    pub quiet: &'a Quiet,
     /// Whether the index has skip-worktree entries.
     pub has_skipped: bool,
 }
@@ -72,21 +75,14 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
         lists_all: AtomicBool::new(true),
         shared: Mutex::default(),
     };
-    let root = OpenDirectory::open(inputs.work_tree)
-        .map_err(|source| hedgerow_fs::Error::new("open", inputs.work_tree, source))?;
-    let first = Directory {
-        rows: 0..rows as u32,
-        above: None,
-        excluded: Some(false),
-        folder: None,
-        meant: true,
-        is_certain: true,
-    };
-    let options = hedgerow_walk::Options {
-        engine,
-        one_file_system: false,
-    };
-    hedgerow_walk::scan(root, first, &scan, &options).map_err(Error::from)?;
+    match inputs.quiet.directory(b"".into()) {
+        Some(known) => {
+            let mut worker = Worker::default();
+            scan.take_known(&mut worker, known);
+            scan.hand_over(&mut worker);
+        }
+        None => scan.search(engine)?,
+    }
     let states = scan.states.into_iter().map(AtomicU8::into_inner);
     let shared = scan.shared.into_inner();
     let mut scanned = shared.unwrap_or_else(PoisonError::into_inner);
@@ -282,6 +278,42 @@ impl Visitor for Scan<'_> {
 }
 
 impl Scan<'_> {
+    /// Looks at the working tree from the top.
+    fn search(&self, engine: hedgerow_engine::Options) -> Result<()> {
+        let work_tree = self.inputs.work_tree;
+        let root = OpenDirectory::open(work_tree)
+            .map_err(|source| hedgerow_fs::Error::new("open", work_tree, source))?;
+        let first = Directory {
+            rows: 0..self.states.len() as u32,
+            above: None,
+            excluded: Some(false),
+            folder: None,
+            meant: true,
+            is_certain: true,
+        };
+        let options = hedgerow_walk::Options {
+            engine,
+            one_file_system: false,
+        };
+        hedgerow_walk::scan(root, first, self, &options).map_err(Error::from)?;
+        Ok(())
+    }
+
+    /// Takes a directory as it is known, instead of looking at it.
+    fn take_known(&self, worker: &mut Worker, known: &Known) {
+        self.lists_all.store(false, Ordering::Relaxed);
+        known
+            .rows
+            .clone()
+            .for_each(|row| self.note(row, State::Clean));
+        let untracked = known.untracked.iter().map(|path| UntrackedPath {
+            path: path.clone(),
+            ignored: false,
+            folder: None,
+        });
+        worker.found.found.extend(untracked);
+    }
+
     fn note(&self, row: u32, state: State) {
         self.states[row as usize].store(state as u8, Ordering::Relaxed);
     }

@@ -92,6 +92,10 @@ impl Scan<'_> {
                 (true, true) => {
                     is_descended = true;
                     let path = BString::from(listed.place.path_of(child.name));
+                    if let Some(known) = self.inputs.quiet.directory(path.as_bstr()) {
+                        self.take_known(worker, known);
+                        continue;
+                    }
                     let excluded = self.is_excluded(listed, child, path.as_bstr());
                     if !self.enters(path) {
                         continue;
@@ -150,7 +154,8 @@ impl Scan<'_> {
             self.note(row, state);
             return !is_submodule;
         }
-        if flags.skip_worktree || flags.assume_valid {
+        let is_known = flags.skip_worktree || flags.assume_valid;
+        if is_known || self.inputs.quiet.is_unchanged(row) {
             self.note(row, State::Clean);
         } else {
             plan.stat(entry, row);

@@ -107,6 +107,11 @@ impl Scan<'_> {
             path.push(b'/');
             return self.found(worker, path, true, folder.cloned());
         }
+        if !wish.folds() && !excluded {
+            if let Some(known) = self.inputs.quiet.directory(path.as_bstr()) {
+                return self.take_known(worker, known);
+            }
+        }
         // Git stops in a directory once nothing more needs to be known about it.
         let stops = folder.is_some() && !wish.ignored();
         let is_certain = data.is_certain && (!stops || !worker.stopped);

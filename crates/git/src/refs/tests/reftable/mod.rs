@@ -27,6 +27,7 @@ fn options() -> WriteOptions<'static> {
         sharing: Sharing::Umask,
         sync: false,
         lock_timeout: Some(Duration::ZERO),
+        packed_lock_timeout: Some(Duration::ZERO),
         reftable: ReftableSettings {
             lock_timeout: Some(Duration::from_secs(10)),
             ..ReftableSettings::default()

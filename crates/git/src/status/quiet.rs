@@ -1,0 +1,380 @@
+//! Directories in which there is nothing to look for: the untracked cache of the index knows their
+//! untracked files, all their tracked files are unchanged, and so is everything below. That they are
+//! as the index says is known from a file system monitor, or from the stat data of the directories.
+//!
+//! A record of the cache is made by Git, for one kind of search and one set of patterns; whatever
+//! does not fit means that the directory is searched as if there were no cache.
+
+use super::untracked::Wish;
+use super::UntrackedFiles;
+use crate::index::{Entry, Index, Mode, Stage, UntrackedCache, ALL_FILES, FOLDED};
+use crate::monitor::Heard;
+use crate::worktree::state::{states, State, StateRules};
+use crate::worktree::survey::{survey, PathState};
+use crate::worktree::{OldIndex, Worktree};
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_fs::FileKind;
+use hedgerow_object::{hash_object, ObjectKind};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+const IGNORE_FILE: &[u8] = b".gitignore";
+const IGNORE_LIMIT_BYTES: u64 = 100 << 20;
+
+/// What is known before the working tree is looked at.
+#[derive(Debug, Default)]
+pub(super) struct Quiet {
+    /// Whether each entry of the index is known to be unchanged; empty if of none.
+    unchanged: Vec<bool>,
+    /// The outermost directories with nothing to look for, by their paths.
+    directories: HashMap<BString, Known>,
+    /// The records of the untracked cache that are not right any more, if they were examined.
+    stale: Option<Vec<usize>>,
+}
+
+/// A directory with nothing to look for.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// The entries of the index below it.
+    pub rows: Range<u32>,
+    /// The untracked paths below it.
+    pub untracked: Vec<BString>,
+}
+
+impl Quiet {
+    /// What `heard` and the untracked cache tell. `searches`: whether untracked files are searched
+    /// for in the whole working tree.
+    pub(super) fn of(
+        worktree: &Worktree<'_>,
+        old: &OldIndex,
+        rules: &StateRules,
+        wish: Wish,
+        heard: Option<&Heard>,
+        searches: bool,
+    ) -> Result<Self> {
+        let monitored = heard.is_some_and(|heard| heard.changed.is_some());
+        let mut quiet = Quiet::default();
+        if monitored {
+            quiet.unchanged = unchanged(&old.index, |entry, _| entry.flags.fsmonitor_valid);
+        }
+        let fits = |cache: &UntrackedCache<'_>| searches && fits(worktree, cache, wish);
+        let Some(cache) = old.index.untracked_cache().filter(fits) else {
+            return Ok(quiet);
+        };
+        if !monitored {
+            let states = states(&worktree.root, &old.index, rules, &worktree.engine())?;
+            quiet.unchanged = unchanged(&old.index, |_, row| states[row] == State::Clean);
+        }
+        let paths = paths(&cache);
+        let valid = match heard.and_then(|heard| heard.changed.as_ref()) {
+            Some(changed) => unnamed(&cache, changed),
+            None => unmoved(worktree, old, rules, &cache, &paths)?,
+        };
+        let mut search = Search {
+            top: worktree.repository.require_work_tree()?,
+            old,
+            cache: &cache,
+            ends: ends(&cache),
+            paths: &paths,
+            valid,
+            quiet: &mut quiet,
+        };
+        search.distrust_changed_patterns();
+        search.collect();
+        Ok(quiet)
+    }
+
+    /// Whether the file of the entry `row` is known to be the one that the index has.
+    pub(super) fn is_unchanged(&self, row: u32) -> bool {
+        self.unchanged.get(row as usize) == Some(&true)
+    }
+
+    /// The records of the untracked cache that must be forgotten when the moment of `heard` is stored.
+    pub(super) fn stale(&self, index: &Index, heard: &Heard) -> Vec<usize> {
+        if let Some(stale) = &self.stale {
+            return stale.clone();
+        }
+        let Some(cache) = index.untracked_cache() else {
+            return Vec::new();
+        };
+        let valid = match &heard.changed {
+            Some(changed) => unnamed(&cache, changed),
+            None => vec![false; cache.directories.len()],
+        };
+        let stale = valid.iter().enumerate().filter(|(_, valid)| !**valid);
+        stale.map(|(row, _)| row).collect()
+    }
+
+    /// What is known of the directory `path`, if there is nothing to look for.
+    pub(super) fn directory(&self, path: &BStr) -> Option<&Known> {
+        self.directories.get(path)
+    }
+}
+
+/// Which entries need not be looked at, if `is_same` tells whose files are those that the index has.
+fn unchanged(index: &Index, is_same: impl Fn(&Entry, usize) -> bool) -> Vec<bool> {
+    let is_unchanged = |(row, entry): (usize, &Entry)| {
+        let flags = entry.flags;
+        let is_left_alone = flags.skip_worktree || flags.assume_valid;
+        let has_file = entry.mode != Mode::Gitlink && flags.stage == Stage::Merged;
+        has_file && (is_left_alone || is_same(entry, row))
+    };
+    index
+        .entries()
+        .iter()
+        .enumerate()
+        .map(is_unchanged)
+        .collect()
+}
+
+/// Whether the cache was made for this working tree, this kind of search and these patterns.
+fn fits(worktree: &Worktree<'_>, cache: &UntrackedCache<'_>, wish: Wish) -> bool {
+    let flags = match wish.untracked {
+        UntrackedFiles::All => ALL_FILES,
+        UntrackedFiles::Normal => FOLDED,
+        UntrackedFiles::No => return false,
+    };
+    let Some(top) = worktree.repository.work_tree() else {
+        return false;
+    };
+    let identity = [b"Location ", top.as_os_str().as_bytes(), b", system Linux"].concat();
+    let mut identities = cache.identity.split(|byte| *byte == 0);
+    let user = worktree.settings().excludes_file.clone();
+    let info = worktree.repository.common_dir().join("info/exclude");
+    let hash = worktree.repository.hash_kind();
+    let is_same = |path: Option<&Path>, known: &[u8]| {
+        let ids = path.map(|path| pattern_ids(path, hash));
+        let ids = ids.unwrap_or(Some(Vec::new()));
+        // A missing file has the null id.
+        let is_null = known.iter().all(|byte| *byte == 0);
+        ids.is_some_and(|ids| ids.is_empty() && is_null || holds(&ids, known))
+    };
+    !wish.ignored()
+        && !worktree.settings().ignore_case
+        && cache.flags == flags
+        && cache.per_directory == IGNORE_FILE
+        && identities.any(|known| known == identity)
+        && is_same(Some(&info), cache.outer_ids[0])
+        && is_same(user.as_deref(), cache.outer_ids[1])
+}
+
+/// The ids that Git may give to the pattern file `path`: with a line end after it, as Git reads it,
+/// or as it is. None if there is no file; `None` if it cannot be read.
+fn pattern_ids(path: &Path, hash: gix_hash::Kind) -> Option<Vec<ObjectId>> {
+    match hedgerow_fs::lstat(path) {
+        Ok(Some(stat)) if stat.kind == FileKind::File => {}
+        Ok(None) => return Some(Vec::new()),
+        _ => return None,
+    }
+    let mut content = hedgerow_fs::read_file(path, IGNORE_LIMIT_BYTES).ok()??;
+    let id = |content: &[u8]| hash_object(hash, ObjectKind::Blob, content);
+    let plain = id(&content)?;
+    content.push(b'\n');
+    Some(vec![plain, id(&content)?])
+}
+
+fn holds(ids: &[ObjectId], known: &[u8]) -> bool {
+    ids.iter().any(|id| id.as_slice() == known)
+}
+
+/// The path of each directory of the cache.
+fn paths(cache: &UntrackedCache<'_>) -> Vec<BString> {
+    let mut paths: Vec<BString> = Vec::with_capacity(cache.directories.len());
+    // The directories whose children are not all named yet: their rows, and how many remain.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for (row, record) in cache.directories.iter().enumerate() {
+        let path = match open.last_mut() {
+            None => BString::default(),
+            Some((above, left)) => {
+                *left -= 1;
+                let above = &paths[*above];
+                let separator: &[u8] = if above.is_empty() { b"" } else { b"/" };
+                bstr::concat([above.as_bytes(), separator, record.name]).into()
+            }
+        };
+        paths.push(path);
+        open.push((row, record.children));
+        while open.last().is_some_and(|(_, left)| *left == 0) {
+            open.pop();
+        }
+    }
+    paths
+}
+
+/// For each directory of the cache, the row after the last one below it.
+fn ends(cache: &UntrackedCache<'_>) -> Vec<usize> {
+    let mut ends = vec![0; cache.directories.len()];
+    for row in (0..ends.len()).rev() {
+        let mut end = row + 1;
+        for _ in 0..cache.directories[row].children {
+            end = ends.get(end).copied().unwrap_or(end);
+        }
+        ends[row] = end;
+    }
+    ends
+}
+
+/// Which records are right although `changed` changed since they were made.
+fn unnamed(cache: &UntrackedCache<'_>, changed: &[BString]) -> Vec<bool> {
+    let records = cache.directories.iter();
+    let mut valid: Vec<bool> = records.map(|record| record.is_valid()).collect();
+    let ends = ends(cache);
+    for path in changed {
+        let bare = path.strip_suffix(b"/").unwrap_or(path);
+        let leading = cache.rows_to(bare);
+        leading.iter().for_each(|row| valid[*row] = false);
+        let depth = bare.split(|byte| *byte == b'/').count();
+        if leading.len() > depth {
+            // It is a directory itself: everything in it may have changed.
+            let row = leading[depth];
+            valid[row..ends[row]].fill(false);
+        }
+    }
+    valid
+}
+
+/// Which records are right because the directory was not changed since, as far as lstat can tell.
+fn unmoved(
+    worktree: &Worktree<'_>,
+    old: &OldIndex,
+    rules: &StateRules,
+    cache: &UntrackedCache<'_>,
+    paths: &[BString],
+) -> Result<Vec<bool>> {
+    let mut rows: Vec<usize> = (1..paths.len()).collect();
+    rows.sort_unstable_by(|a, b| paths[*a].cmp(&paths[*b]));
+    let is_same = |row: usize, stat: &hedgerow_fs::Stat| {
+        let known = cache.directories[row].stat();
+        stat.kind == FileKind::Directory
+            && known.is_some_and(|known| {
+                known.matches(&stat.into(), &rules.stat) && !known.is_racy(old.mtime, &rules.stat)
+            })
+    };
+    let judge = |at: usize, found: PathState<'_>| match found {
+        PathState::Present(stat) => u8::from(is_same(rows[at], stat)),
+        _ => 0,
+    };
+    let path = |at: usize| paths[rows[at]].as_slice();
+    let (verdicts, _) = survey(&worktree.root, rows.len(), path, judge, &worktree.engine())?;
+    let mut valid = vec![false; paths.len()];
+    for (row, verdict) in rows.iter().zip(verdicts) {
+        valid[*row] = verdict == 1;
+    }
+    if let Some(first) = valid.first_mut() {
+        let top = hedgerow_fs::lstat(worktree.repository.require_work_tree()?)?;
+        *first = top.is_some_and(|stat| is_same(0, &stat));
+    }
+    Ok(valid)
+}
+
+struct Search<'a, 'q> {
+    top: &'a Path,
+    old: &'a OldIndex,
+    cache: &'a UntrackedCache<'a>,
+    ends: Vec<usize>,
+    paths: &'a [BString],
+    valid: Vec<bool>,
+    quiet: &'q mut Quiet,
+}
+
+impl Search<'_, '_> {
+    /// A changed pattern file changes what is untracked in all directories below it.
+    fn distrust_changed_patterns(&mut self) {
+        let mut row = 0;
+        while row < self.valid.len() {
+            let record = &self.cache.directories[row];
+            // Where nothing was known and nothing changed, no file appeared.
+            let is_asked = record.exclude_id.is_some() || !self.valid[row];
+            if is_asked && !self.has_same_patterns(row) {
+                self.valid[row..self.ends[row]].fill(false);
+                row = self.ends[row];
+            } else {
+                row += 1;
+            }
+        }
+    }
+
+    fn has_same_patterns(&self, row: usize) -> bool {
+        let index = &self.old.index;
+        let known = self.cache.directories[row].exclude_id;
+        let above = &self.paths[row];
+        let separator: &[u8] = if above.is_empty() { b"" } else { b"/" };
+        let path: BString = bstr::concat([above.as_bytes(), separator, IGNORE_FILE]).into();
+        let tracked = index.find(path.as_bstr(), Stage::Merged).ok();
+        if let Some(at) = tracked {
+            let entry = &index.entries()[at];
+            if self.quiet.unchanged.get(at) == Some(&true) && known == Some(entry.id.as_slice()) {
+                return true;
+            }
+        }
+        let place = self.top.join(OsStr::from_bytes(&path));
+        match pattern_ids(&place, index.hash()) {
+            None => false,
+            // One outside the sparse checkout is read from the index.
+            Some(ids) if ids.is_empty() => known.is_none() && tracked.is_none(),
+            Some(ids) => known.is_some_and(|known| holds(&ids, known)),
+        }
+    }
+
+    /// Finds the outermost directories with nothing to look for.
+    fn collect(&mut self) {
+        let rows = self.valid.iter().enumerate();
+        let stale = rows.filter(|(row, valid)| !**valid && self.cache.directories[*row].is_valid());
+        self.quiet.stale = Some(stale.map(|(row, _)| row).collect());
+        let doubted = sums(&self.valid);
+        let changed = sums(&self.quiet.unchanged);
+        let mut row = 0;
+        while row < self.valid.len() {
+            let (end, path) = (self.ends[row], self.paths[row].as_bstr());
+            let rows = self.old.index.range_under(path);
+            let is_quiet = doubted[end] == doubted[row]
+                && changed[rows.end] == changed[rows.start]
+                && !self.cache.directories[row].check_only;
+            if is_quiet {
+                let known = Known {
+                    rows: rows.start as u32..rows.end as u32,
+                    untracked: self.untracked(row..end),
+                };
+                self.quiet.directories.insert(path.into(), known);
+                row = end;
+            } else {
+                row += 1;
+            }
+        }
+    }
+
+    /// The untracked paths of these records.
+    fn untracked(&self, rows: Range<usize>) -> Vec<BString> {
+        let mut found = Vec::new();
+        for row in rows {
+            let record = &self.cache.directories[row];
+            if record.check_only {
+                continue;
+            }
+            let above = &self.paths[row];
+            let separator: &[u8] = if above.is_empty() { b"" } else { b"/" };
+            let names = record.untracked();
+            found.extend(
+                names.map(|name| BString::from(bstr::concat([above.as_bytes(), separator, name]))),
+            );
+        }
+        found
+    }
+}
+
+/// For each position, how many before it are false.
+fn sums(flags: &[bool]) -> Vec<u32> {
+    let mut sums = Vec::with_capacity(flags.len() + 1);
+    let mut sum = 0;
+    sums.push(sum);
+    for flag in flags {
+        sum += u32::from(!flag);
+        sums.push(sum);
+    }
+    sums
+}

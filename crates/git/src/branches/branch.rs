@@ -2,8 +2,8 @@
 
 use super::Upstream;
 use crate::refs::{
-    is_safe_name, problem, Expected, IsCancelled, Logged, RefChange, RefEdit, RefValue,
-    ReferenceProblem, Signature,
+    is_safe_name, Expected, IsCancelled, Logged, RefChange, RefEdit, RefValue, ReferenceProblem,
+    Signature,
 };
 use crate::repository::{RefUpdate, Repository};
 use crate::{Error, Result};
@@ -96,7 +96,6 @@ impl Repository {
         if !is_branch_name(name) {
             return Err(Error::BranchName { name: short.into() });
         }
-        self.check_no_conflict(name)?;
         let edit = RefEdit {
             name,
             change: RefChange::Set(RefValue::Direct(branch.id)),
@@ -120,28 +119,6 @@ impl Repository {
                 reason: format!("a branch named '{}' already exists", short.as_bstr()),
             }),
             prepared => prepared,
-        }
-    }
-
-    /// A name and one that continues it with `/` cannot both be references.
-    fn check_no_conflict(&self, name: &BStr) -> Result<()> {
-        let conflict = |other: &BStr| {
-            let reason = ReferenceProblem::Conflict {
-                other: other.to_owned(),
-                name: name.to_owned(),
-            };
-            Err(problem(name, reason))
-        };
-        for end in name.find_iter("/") {
-            let above = name[..end].as_bstr();
-            if above.contains_str("refs/heads/") && self.reference(above)?.is_some() {
-                return conflict(above);
-            }
-        }
-        let below = BString::from([name.as_bytes(), b"/"].concat());
-        match self.references_below(below.as_ref())?.first() {
-            Some(other) => conflict(other.name.as_ref()),
-            None => Ok(()),
         }
     }
 

@@ -122,8 +122,8 @@ impl Repository {
             text: message,
             committer,
         };
-        let sharing = self.settings().sharing;
-        self.refs().append_log(name, old, logged, sharing, message)
+        let options = self.write_options(&|| false)?;
+        self.refs().append_log(name, old, logged, &options, message)
     }
 
     /// The message git logs for a switch from `old` to what the user called `new`.

@@ -75,6 +75,8 @@ pub struct Environment {
     pub no_advice: bool,
     /// `GIT_REFLOG_ACTION`: what the logs of references say in place of what was done.
     pub reflog_action: Option<BString>,
+    /// `GIT_REFERENCE_BACKEND`: how references are stored, whatever the repository says.
+    pub reference_backend: Option<BString>,
     /// `GIT_IMPLICIT_WORK_TREE` is off: `GIT_DIR` alone names a repository without a work tree.
     pub no_implicit_work_tree: bool,
     /// `GIT_TEST_CHECKOUT_WORKERS`, unread.
@@ -152,6 +154,7 @@ impl Environment {
             no_lazy_fetch: variables.boolean("GIT_NO_LAZY_FETCH", false)?,
             no_advice: !variables.boolean("GIT_ADVICE", true)?,
             reflog_action: variables.bytes("GIT_REFLOG_ACTION"),
+            reference_backend: variables.bytes("GIT_REFERENCE_BACKEND"),
             no_implicit_work_tree: !variables.boolean("GIT_IMPLICIT_WORK_TREE", true)?,
             test_checkout_workers: variables.bytes("GIT_TEST_CHECKOUT_WORKERS"),
             assume_different_owner: variables.boolean("GIT_TEST_ASSUME_DIFFERENT_OWNER", false)?,

@@ -4,6 +4,7 @@
 mod edit;
 mod environment;
 mod fsync;
+mod reftable;
 mod serving;
 mod settings;
 mod sharing;
@@ -13,6 +14,7 @@ pub(crate) use edit::{prepare_changes, prepare_edit, ConfigChange};
 pub use environment::{Environment, PathspecSettings, Person};
 pub(crate) use fsync::sync_if;
 pub use fsync::Fsync;
+pub(crate) use reftable::ReftableSettings;
 pub use serving::{ResponseCacheSettings, ServingSettings};
 pub use settings::{Abbreviation, CheckoutSettings, FsMonitor, LogRefUpdates, UntrackedCache};
 pub use sharing::Sharing;
@@ -149,6 +151,22 @@ impl Config {
                 why.words()
             ))),
         }
+    }
+
+    /// The whole number `key`, if it is set, which must not be negative.
+    pub(crate) fn unsigned(&self, key: &str) -> Result<Option<u64>> {
+        let Some(number) = self.integer(key)? else {
+            return Ok(None);
+        };
+        let origin = self.lookup(key).map(|found| found.origin);
+        let not_negative = u64::try_from(number).map_err(|_| {
+            bad(format!(
+                "bad numeric config value '{number}' for '{}'{}: invalid unit",
+                shown(key),
+                origin.unwrap_or_default()
+            ))
+        });
+        not_negative.map(Some)
     }
 
     /// The path `key`, if it is set, with `~/`, `~user/` and `%(prefix)/` replaced.

@@ -3,7 +3,7 @@
 use super::Config;
 use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
-use hedgerow_fs::LockFile;
+use hedgerow_fs::{LockFile, OutputFile};
 use std::path::Path;
 
 /// What a file or directory in the Git directory is open to.
@@ -95,6 +95,18 @@ impl Sharing {
         match self.of_file(mode) {
             same if same == mode => Ok(()),
             shared => Ok(lock.set_permissions(shared)?),
+        }
+    }
+
+    /// Opens a file that has no name yet.
+    pub(crate) fn open_output(self, file: &OutputFile) -> Result<()> {
+        if self == Sharing::Umask {
+            return Ok(());
+        }
+        let mode = file.stat()?.mode & 0o7777;
+        match self.of_file(mode) {
+            same if same == mode => Ok(()),
+            shared => Ok(file.set_permissions(shared)?),
         }
     }
 

@@ -50,8 +50,28 @@ impl Default for Format {
 }
 
 /// Reads the format of the repository with the directories `git_dir` and `common_dir`. A missing
-/// `config` file and one without a version count as the oldest format.
-pub(crate) fn read(git_dir: &Path, common_dir: &Path) -> Result<Format> {
+/// `config` file and one without a version count as the oldest format. References are stored as
+/// `backend` says, whatever the repository does.
+pub(crate) fn read(git_dir: &Path, common_dir: &Path, backend: Option<&BString>) -> Result<Format> {
+    let mut format = read_config(git_dir, common_dir)?;
+    if let Some(backend) = backend {
+        let (storage, place) = ref_storage(backend).ok_or_else(|| {
+            let name = backend
+                .split_once_str("://")
+                .map_or(&backend[..], |(name, _)| name);
+            Error::Setup {
+                reason: format!("unknown ref storage format: '{}'", name.as_bstr()),
+            }
+        })?;
+        if let Some(place) = place {
+            return Err(stored_elsewhere(place.as_ref()));
+        }
+        format.ref_storage = storage;
+    }
+    Ok(format)
+}
+
+fn read_config(git_dir: &Path, common_dir: &Path) -> Result<Format> {
     let Some(file) = read_file(&common_dir.join("config"))? else {
         return Ok(Format::default());
     };
@@ -84,8 +104,8 @@ struct Reader {
     version: Option<i64>,
     unknown: Vec<BString>,
     newer: Vec<BString>,
-    /// Whether references are stored in a way that is not read.
-    other_ref_storage: bool,
+    /// Where references are stored, if that is not the repository.
+    other_ref_storage: Option<BString>,
     compatible_hash: bool,
 }
 
@@ -165,14 +185,12 @@ impl Reader {
                 hash_kind(&key, required(&key, value)?)?;
                 self.compatible_hash = true;
             }
-            b"refstorage" => match required(&key, value)?.as_slice() {
-                b"files" => {
-                    self.format.ref_storage = RefStorage::Files;
-                    self.other_ref_storage = false;
-                }
-                b"reftable" => self.other_ref_storage = true,
-                other => return Err(invalid(&key, other.as_bstr())),
-            },
+            b"refstorage" => {
+                let value = required(&key, value)?;
+                let storage = ref_storage(&value);
+                let storage = storage.ok_or_else(|| invalid(&key, value.as_bstr()))?;
+                (self.format.ref_storage, self.other_ref_storage) = storage;
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -192,13 +210,32 @@ impl Reader {
             return Err(list(start, &self.newer));
         }
         let unsupported = |what: &str| Error::Unsupported { what: what.into() };
-        if self.other_ref_storage {
-            return Err(unsupported("references stored as reftable"));
+        if let Some(place) = &self.other_ref_storage {
+            return Err(stored_elsewhere(place.as_bstr()));
         }
         if self.compatible_hash {
             return Err(unsupported("extensions.compatObjectFormat"));
         }
         Ok(())
+    }
+}
+
+/// What stands for a way to store references: the name of a format, or a URI, which has a place
+/// behind it.
+fn ref_storage(value: &BString) -> Option<(RefStorage, Option<BString>)> {
+    let parts = value.split_once_str("://");
+    let (format, place) = parts.map_or((&value[..], None), |(name, place)| (name, Some(place)));
+    let storage = match format {
+        b"files" => RefStorage::Files,
+        b"reftable" => RefStorage::Reftable,
+        _ => return None,
+    };
+    Some((storage, place.map(BString::from)))
+}
+
+fn stored_elsewhere(place: &BStr) -> Error {
+    Error::Unsupported {
+        what: format!("references stored at '{place}'"),
     }
 }
 

@@ -171,7 +171,11 @@ fn layout(
     environment: &Environment,
 ) -> Result<Layout> {
     let common_dir = git_dir::common_dir(&git_dir, environment);
-    let format = format::read(&git_dir, &common_dir)?;
+    let format = format::read(
+        &git_dir,
+        &common_dir,
+        environment.reference_backend.as_ref(),
+    )?;
     let work_tree = work_tree(cwd, &git_dir, top, named, &format, environment)?;
     let prefix = work_tree
         .as_deref()

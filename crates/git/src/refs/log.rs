@@ -86,7 +86,7 @@ fn zone_offset(zone: &[u8]) -> Option<i32> {
 }
 
 /// A message as a log has it: runs of white space become one space, the ends lose theirs.
-fn one_line(message: &BStr) -> BString {
+pub(super) fn one_line(message: &BStr) -> BString {
     let words: Vec<&[u8]> = message
         .split(u8::is_ascii_whitespace)
         .filter(|word| !word.is_empty())

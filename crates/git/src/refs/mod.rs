@@ -5,6 +5,7 @@ mod files;
 mod log;
 mod model;
 mod names;
+mod reftable;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,8 @@ pub(crate) enum RefStorage {
     /// A file for each reference, and `packed-refs`.
     #[default]
     Files,
+    /// Tables.
+    Reftable,
 }
 
 /// Opens the references of the working tree with the directory `git_dir`. Nothing is read yet.
@@ -40,5 +43,6 @@ pub(crate) fn open(
 ) -> Arc<dyn RefStore> {
     match storage {
         RefStorage::Files => Arc::new(files::Files::new(git_dir, common_dir, hash)),
+        RefStorage::Reftable => Arc::new(reftable::Reftable::new(git_dir, common_dir, hash)),
     }
 }

@@ -89,13 +89,6 @@ pub enum ReferenceProblem {
     NestedTooDeeply,
     /// No reference can have this name.
     NoName,
-    /// Another reference is in the way: a name and one that continues it with `/` cannot both exist.
-    Conflict {
-        /// The one that exists.
-        other: BString,
-        /// The one that cannot be created.
-        name: BString,
-    },
     /// It is not what it was expected to be.
     Changed {
         /// What it points to instead, if anything.
@@ -114,9 +107,6 @@ impl fmt::Display for ReferenceProblem {
             ReferenceProblem::EndlessChain => f.write_str("too many levels of symbolic references"),
             ReferenceProblem::NestedTooDeeply => f.write_str("nested too deeply"),
             ReferenceProblem::NoName => f.write_str("not the name of a reference"),
-            ReferenceProblem::Conflict { other, name } => {
-                write!(f, "'{other}' exists; cannot create '{name}'")
-            }
             ReferenceProblem::Changed { found: Some(id) } => {
                 write!(f, "it is at {id}, which was not expected")
             }

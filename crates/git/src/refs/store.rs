@@ -2,9 +2,9 @@
 
 use super::model::{problem, RefValue, Reference, ReferenceProblem};
 use super::{Log, LogEntry, Signature};
-use crate::config::Sharing;
-use crate::Result;
-use bstr::{BStr, BString};
+use crate::config::{ReftableSettings, Sharing};
+use crate::{Error, Result};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
 use std::fmt::Debug;
 use std::path::Path;
@@ -57,12 +57,12 @@ pub(crate) trait RefStore: Debug + Send + Sync {
         name: &BStr,
         old: Option<ObjectId>,
         logged: Logged,
-        sharing: Sharing,
+        options: &WriteOptions<'_>,
         message: LogMessage<'_>,
     ) -> Result<()>;
 
     /// Creates an empty log of `name`, where there is none.
-    fn create_log(&self, name: &BStr, sharing: Sharing) -> Result<()>;
+    fn create_log(&self, name: &BStr, options: &WriteOptions<'_>) -> Result<()>;
 
     /// Deletes the entry `number`, counted from the newest, of the log of `name`, which becomes what
     /// the newest entry left says. Returns whether none is left; then `name` stays what it is.
@@ -77,7 +77,7 @@ pub(crate) trait RefStore: Debug + Send + Sync {
     ) -> Result<bool>;
 
     /// Deletes the log of `name`, if there is one.
-    fn delete_log(&self, name: &BStr) -> Result<()>;
+    fn delete_log(&self, name: &BStr, options: &WriteOptions<'_>) -> Result<()>;
 
     /// All logs that are kept with this working tree, those of references that are gone included.
     /// The main working tree has all that are shared.
@@ -194,8 +194,30 @@ pub(crate) struct WriteOptions<'a> {
     pub lock_timeout: Option<Duration>,
     /// The same for the lock on all packed references.
     pub packed_lock_timeout: Option<Duration>,
+    /// How tables of references are written, where there are any.
+    pub reftable: ReftableSettings,
     /// Ends the wait for a lock.
     pub is_cancelled: IsCancelled<'a>,
+}
+
+/// The reference that is in the way of a new one with the name `name`: a name and one that continues
+/// it with `/` cannot both be references.
+pub(crate) fn in_the_way(store: &dyn RefStore, name: &BStr) -> Result<Option<BString>> {
+    let above = name.find_iter("/").map(|end| name[..end].as_bstr());
+    for other in above.filter(|above| *above != "refs") {
+        match store.read(other) {
+            Ok(None) => {}
+            Ok(Some(_)) | Err(Error::Reference { .. }) => return Ok(Some(other.to_owned())),
+            Err(error) => return Err(error),
+        }
+    }
+    let below = BString::from([name.as_bytes(), b"/"].concat());
+    let mut found = None;
+    store.list(below.as_ref(), &mut |other, _| {
+        found.get_or_insert_with(|| other.to_owned());
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The reference `name`, symbolic ones followed; `None` if there is none.

@@ -31,7 +31,7 @@ pub use crate::config::Environment;
 
 use crate::config::{self, CheckoutSettings, Config, ConfigChange, Fsync};
 use crate::discover::{self, Layout, OtherRepositories};
-use crate::refs::{self, RefStore, RefValue};
+use crate::refs::{self, RefStorage, RefStore, RefValue};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
@@ -59,6 +59,8 @@ pub struct Repository {
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
     refs: Arc<dyn RefStore>,
+    /// What references are kept in.
+    ref_storage: RefStorage,
     replacements: HashMap<ObjectId, ObjectId>,
     grafts: OnceLock<Grafts>,
 }
@@ -86,6 +88,7 @@ impl Repository {
             index_file: None,
             common_dir: None,
             object_directory: None,
+            reference_backend: None,
             ..environment.clone()
         })
     }
@@ -116,6 +119,7 @@ impl Repository {
             index_file: None,
             common_dir: None,
             object_directory: None,
+            reference_backend: None,
             ..environment.clone()
         })
     }
@@ -170,6 +174,7 @@ impl Repository {
             settings,
             objects: Arc::new(objects),
             refs,
+            ref_storage: storage,
             replacements: HashMap::new(),
             grafts: OnceLock::new(),
         };

@@ -2,9 +2,10 @@
 //! is done: its lock and the `reference-transaction` hook of githooks(5).
 
 use super::Repository;
+use crate::config::ReftableSettings;
 use crate::refs::{
-    Expected, IsCancelled, LogMessage, Logged, RefChange, RefEdit, RefStore, RefTransaction,
-    RefValue, Signature, WriteOptions,
+    Expected, IsCancelled, LogMessage, Logged, RefChange, RefEdit, RefStorage, RefStore,
+    RefTransaction, RefValue, Signature, WriteOptions,
 };
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -120,18 +121,33 @@ impl Repository {
         edits: &[RefEdit<'_>],
         is_cancelled: IsCancelled<'_>,
     ) -> Result<RefUpdate<'r>> {
-        let options = WriteOptions {
-            sharing: self.settings.sharing,
-            sync: self.settings.fsync.reference,
-            lock_timeout: self.lock_timeout(),
-            packed_lock_timeout: self.packed_lock_timeout(),
-            is_cancelled,
-        };
-        let transaction = refs.prepare(edits, &options)?;
+        let transaction = refs.prepare(edits, &self.write_options(is_cancelled)?)?;
         let lines = edits.iter().flat_map(|edit| self.announcement(edit));
         Ok(RefUpdate {
             transaction,
             announced: Announced::prepare(self, lines.collect())?,
+        })
+    }
+
+    /// How references are written here.
+    ///
+    /// # Errors
+    /// A setting that git does not take, in its words. As with git, it hinders nobody who reads.
+    pub(crate) fn write_options<'a>(
+        &self,
+        is_cancelled: IsCancelled<'a>,
+    ) -> Result<WriteOptions<'a>> {
+        let reftable = match self.ref_storage {
+            RefStorage::Reftable => ReftableSettings::resolve(&self.config)?,
+            RefStorage::Files => ReftableSettings::default(),
+        };
+        Ok(WriteOptions {
+            sharing: self.settings.sharing,
+            sync: self.settings.fsync.reference,
+            lock_timeout: self.lock_timeout(),
+            packed_lock_timeout: self.packed_lock_timeout(),
+            reftable,
+            is_cancelled,
         })
     }
 
@@ -183,25 +199,19 @@ impl Repository {
         if settings.log_ref_updates.covers(name) {
             return Ok(());
         }
-        self.refs.create_log(name, settings.sharing)
+        self.refs.create_log(name, &self.write_options(&|| false)?)
     }
 
     /// Deletes the entry `number`, counted from the newest, of the log of `name`, and lets `name`
     /// follow. Returns whether none is left; then `name` stays what it is.
     pub(crate) fn drop_log_entry(&self, name: &BStr, number: usize) -> Result<bool> {
-        let options = WriteOptions {
-            sharing: self.settings.sharing,
-            sync: self.settings.fsync.reference,
-            lock_timeout: self.lock_timeout(),
-            packed_lock_timeout: self.packed_lock_timeout(),
-            is_cancelled: &|| false,
-        };
+        let options = self.write_options(&|| false)?;
         self.refs.drop_log_entry(name, number, &options)
     }
 
     /// Deletes the log of `name`, if there is one.
     pub(crate) fn delete_log(&self, name: &BStr) -> Result<()> {
-        self.refs.delete_log(name)
+        self.refs.delete_log(name, &self.write_options(&|| false)?)
     }
 
     /// Deletes a reference that is `expected`; says whether there was one.

@@ -1,4 +1,4 @@
-//! Submodules in a format that only git reads, such as reftable: git itself is asked for their
+//! Submodules in a format that only git reads: git itself is asked for their
 //! status.
 
 use super::model::{IgnoreSubmodules, SubmoduleState};
@@ -13,7 +13,7 @@ use std::path::Path;
 /// Upper size limit of git's output, in bytes; one line of it would be enough.
 const ANSWER_LIMIT_BYTES: u64 = 256 << 20;
 /// Environment variables that point git to the outer repository, or to parts of it.
-const LOCAL_VARIABLES: [&str; 13] = [
+const LOCAL_VARIABLES: [&str; 14] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
     "GIT_CONFIG",
@@ -24,6 +24,7 @@ const LOCAL_VARIABLES: [&str; 13] = [
     "GIT_NO_REPLACE_OBJECTS",
     "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX",
+    "GIT_REFERENCE_BACKEND",
     "GIT_REPLACE_REF_BASE",
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",

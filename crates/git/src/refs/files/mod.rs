@@ -137,14 +137,14 @@ impl RefStore for Files {
         name: &BStr,
         old: Option<ObjectId>,
         logged: Logged,
-        sharing: Sharing,
+        options: &WriteOptions<'_>,
         message: LogMessage<'_>,
     ) -> Result<()> {
-        self.append_log_file(name, (old, logged), sharing, message)
+        self.append_log_file(name, (old, logged), options.sharing, message)
     }
 
-    fn create_log(&self, name: &BStr, sharing: Sharing) -> Result<()> {
-        self.create_log_file(name, sharing)
+    fn create_log(&self, name: &BStr, options: &WriteOptions<'_>) -> Result<()> {
+        self.create_log_file(name, options.sharing)
     }
 
     fn drop_log_entry(
@@ -156,7 +156,7 @@ impl RefStore for Files {
         self.drop_from_log(name, number, options)
     }
 
-    fn delete_log(&self, name: &BStr) -> Result<()> {
+    fn delete_log(&self, name: &BStr, _: &WriteOptions<'_>) -> Result<()> {
         let Some(path) = self.log_path(name) else {
             return Ok(());
         };

@@ -5,7 +5,8 @@ use super::Files;
 use crate::config::{sync_if, Sharing};
 use crate::refs::model::{problem, RefValue, ReferenceProblem};
 use crate::refs::store::{
-    follow_from, LogMessage, Logged, RefChange, RefEdit, RefStore, RefTransaction, WriteOptions,
+    follow_from, in_the_way, LogMessage, Logged, RefChange, RefEdit, RefStore, RefTransaction,
+    WriteOptions,
 };
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -77,6 +78,9 @@ fn lock(files: &Files, edit: &RefEdit<'_>, options: &WriteOptions<'_>) -> Result
     let path = path.ok_or_else(|| problem(name, ReferenceProblem::NoName))?;
     // `HEAD` and its like stand beside directories that are there.
     let is_below = name.contains(&b'/');
+    if is_below && matches!(edit.change, RefChange::Set(_)) {
+        check_nothing_is_in_the_way(files, name)?;
+    }
     if let Some(directory) = path.parent().filter(|_| is_below) {
         options.sharing.create_directories(directory)?;
     }
@@ -110,6 +114,19 @@ fn lock(files: &Files, edit: &RefEdit<'_>, options: &WriteOptions<'_>) -> Result
         old,
         log: edit.log,
         message: edit.message.map(BStr::to_owned),
+    })
+}
+
+/// Refuses a new reference with the name `name`, in git's words, if another one is in its way.
+fn check_nothing_is_in_the_way(files: &Files, name: &BStr) -> Result<()> {
+    if !matches!(files.read(name), Ok(None)) {
+        return Ok(());
+    }
+    let Some(other) = in_the_way(files, name)? else {
+        return Ok(());
+    };
+    Err(Error::Setup {
+        reason: format!("cannot lock ref '{name}': '{other}' exists; cannot create '{name}'"),
     })
 }
 

@@ -2,11 +2,12 @@
 
 use super::check;
 use crate::config::Sharing;
+use crate::refs::store::in_the_way;
 use crate::refs::{
     follow, problem, Listed, Log, LogEntry, LogMessage, Logged, RefChange, RefEdit, RefStore,
     RefTransaction, RefValue, ReferenceProblem, WriteOptions,
 };
-use crate::Result;
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use std::collections::BTreeMap;
@@ -83,7 +84,7 @@ impl RefStore for Memory {
         name: &BStr,
         old: Option<ObjectId>,
         logged: Logged,
-        _sharing: Sharing,
+        _: &WriteOptions<'_>,
         message: LogMessage<'_>,
     ) -> Result<()> {
         let mut content = self.content.lock().unwrap();
@@ -91,7 +92,7 @@ impl RefStore for Memory {
         Ok(())
     }
 
-    fn create_log(&self, name: &BStr, _sharing: Sharing) -> Result<()> {
+    fn create_log(&self, name: &BStr, _: &WriteOptions<'_>) -> Result<()> {
         let mut content = self.content.lock().unwrap();
         content.logs.entry(name.to_owned()).or_default();
         Ok(())
@@ -117,7 +118,7 @@ impl RefStore for Memory {
         Ok(newest.is_none())
     }
 
-    fn delete_log(&self, name: &BStr) -> Result<()> {
+    fn delete_log(&self, name: &BStr, _: &WriteOptions<'_>) -> Result<()> {
         self.content.lock().unwrap().logs.remove(name);
         Ok(())
     }
@@ -144,6 +145,11 @@ impl RefStore for Memory {
         for edit in edits {
             let old = follow(self, edit.name)?.and_then(|found| found.id);
             edit.expected.check(edit.name, old)?;
+            if let Some(other) = in_the_way(self, edit.name)? {
+                return Err(Error::Setup {
+                    reason: format!("'{other}' exists; cannot create '{}'", edit.name),
+                });
+            }
             if !crate::refs::is_safe_name(edit.name) {
                 return Err(problem(edit.name, ReferenceProblem::NoName));
             }

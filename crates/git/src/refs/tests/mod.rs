@@ -6,12 +6,13 @@
 
 mod files;
 mod memory;
+mod reftable;
 mod used;
 
 use super::{
     Expected, LogMessage, Logged, RefChange, RefEdit, RefStore, RefValue, Signature, WriteOptions,
 };
-use crate::config::Sharing;
+use crate::config::{ReftableSettings, Sharing};
 use crate::{Error, Result};
 use bstr::BStr;
 use gix_hash::ObjectId;
@@ -49,6 +50,7 @@ fn change(store: &dyn RefStore, edits: &[RefEdit<'_>]) -> Result<()> {
         sync: false,
         lock_timeout: Some(std::time::Duration::ZERO),
         packed_lock_timeout: Some(std::time::Duration::ZERO),
+        reftable: ReftableSettings::default(),
         is_cancelled: &|| false,
     };
     let committer = committer();

@@ -67,8 +67,7 @@ fn branches_are_created_listed_and_refused() {
         ("refs/heads/a", "a branch named 'a' already exists"),
         (
             "refs/heads/a/b",
-            "cannot use reference 'refs/heads/a/b': 'refs/heads/a' exists; cannot create \
-             'refs/heads/a/b'",
+            "'refs/heads/a' exists; cannot create 'refs/heads/a/b'",
         ),
     ] {
         assert_eq!(create(new(name, false)).unwrap_err().to_string(), said);

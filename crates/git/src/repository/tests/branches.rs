@@ -167,14 +167,14 @@ fn what_stands_in_the_way_is_told() {
     assert_eq!(create("main"), "a branch named 'main' already exists");
     assert_eq!(
         create("main/sub"),
-        "cannot use reference 'refs/heads/main/sub': 'refs/heads/main' exists; \
+        "cannot lock ref 'refs/heads/main/sub': 'refs/heads/main' exists; \
          cannot create 'refs/heads/main/sub'"
     );
     assert_eq!(create("x/y"), "no error");
     scratch.ask("own", &["pack-refs", "--all"]);
     assert_eq!(
         create("x"),
-        "cannot use reference 'refs/heads/x': 'refs/heads/x/y' exists; \
+        "cannot lock ref 'refs/heads/x': 'refs/heads/x/y' exists; \
          cannot create 'refs/heads/x'"
     );
     for name in ["", "-x", "HEAD", "a..b", "a b", "a/../b", "x.lock"] {

@@ -90,6 +90,12 @@ impl Scratch {
         text(&run_with(command, input).ok(&format!("git {arguments:?}")))
     }
 
+    /// The same at `date`.
+    pub fn ask_at(&self, directory: &str, arguments: &[&str], input: &[u8], date: &str) -> String {
+        let command = self.command(directory, arguments, &[("GIT_COMMITTER_DATE", date)]);
+        text(&run_with(command, input).ok(&format!("git {arguments:?}")))
+    }
+
     /// The identities and the configuration are what is looked at: only those of this home.
     fn command(&self, directory: &str, arguments: &[&str], more: &[(&str, &str)]) -> Command {
         let mut command = Command::new("git");

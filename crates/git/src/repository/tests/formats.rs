@@ -68,11 +68,23 @@ fn what_is_not_read_is_refused_clearly() {
     let config = |extension: &str| {
         format!("[core]\nrepositoryformatversion = 1\n[extensions]\n{extension}\n")
     };
-    scratch.write("r/.git/config", config("refStorage = reftable"));
+    scratch.write(
+        "r/.git/config",
+        config("refStorage = reftable:///else/where"),
+    );
     assert_eq!(
         scratch.refusal("r", &[]),
-        "unsupported: references stored as reftable"
+        "unsupported: references stored at '/else/where'"
     );
+    scratch.write("r/.git/config", config("refStorage = files"));
+    for (backend, said) in [
+        ("files", "no error"),
+        ("reftable:///x", "unsupported: references stored at '/x'"),
+        ("tape:///x", "unknown ref storage format: 'tape'"),
+    ] {
+        let variables = [("GIT_REFERENCE_BACKEND", backend)];
+        assert_eq!(scratch.refusal("r", &variables), said);
+    }
     scratch.write("r/.git/config", config("compatObjectFormat = sha256"));
     assert_eq!(
         scratch.refusal("r", &[]),

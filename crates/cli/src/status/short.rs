@@ -74,7 +74,7 @@ fn changed(change: &Change, options: &ShortOptions<'_>, text: &mut Vec<u8>) {
             end_path(&rename.source, options, text);
         }
         (Some(rename), false) => {
-            text.extend_from_slice(&options.shown.path_of_short(&rename.source));
+            options.shown.push_path_of_short(&rename.source, text);
             text.extend_from_slice(b" -> ");
             end_path(&change.path, options, text);
         }
@@ -86,7 +86,7 @@ fn end_path(path: &[u8], options: &ShortOptions<'_>, text: &mut Vec<u8>) {
         text.extend_from_slice(path);
         text.push(0);
     } else {
-        text.extend_from_slice(&options.shown.path_of_short(path));
+        options.shown.push_path_of_short(path, text);
         text.push(b'\n');
     }
 }

@@ -1,6 +1,6 @@
 //! Paths as git shows them to people: relative to their directory, quoted where needed.
 
-use super::quote::{quoted, quoted_with_spaces};
+use super::quote::{needs_quotes, quoted, quoted_with_spaces};
 
 /// How to show paths.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +30,18 @@ impl PathStyle<'_> {
         quoted(&path, self.high)
     }
 
-    /// The relative path; if it has a space, it is quoted, too, as in the short format.
-    pub fn path_of_short(&self, path: &[u8]) -> Vec<u8> {
-        quoted_with_spaces(&relative(path, self.prefix), self.high)
+    /// Appends the relative path to `text`; if it has a space, it is quoted, too, as in the short
+    /// format.
+    pub fn push_path_of_short(&self, path: &[u8], text: &mut Vec<u8>) {
+        let is_plain = self.prefix.is_empty()
+            && !path.is_empty()
+            && !path.contains(&b' ')
+            && !needs_quotes(path, self.high);
+        if is_plain {
+            text.extend_from_slice(path);
+        } else {
+            text.extend(quoted_with_spaces(&relative(path, self.prefix), self.high));
+        }
     }
 }
 
@@ -82,7 +91,13 @@ mod tests {
             high: true,
         };
         assert_eq!(shown.path(b"a b"), b"a b");
-        assert_eq!(shown.path_of_short(b"a b"), b"\"a b\"");
-        assert_eq!(shown.path_of_short(b"a\tb c"), b"\"a\\tb c\"");
+        let short = |path: &[u8]| {
+            let mut text = Vec::new();
+            shown.push_path_of_short(path, &mut text);
+            text
+        };
+        assert_eq!(short(b"a"), b"a");
+        assert_eq!(short(b"a b"), b"\"a b\"");
+        assert_eq!(short(b"a\tb c"), b"\"a\\tb c\"");
     }
 }

@@ -6,9 +6,8 @@ use bstr::{BString, ByteSlice, ByteVec};
 /// The path in double quotes with C escapes if any byte needs it, otherwise unchanged. `high`:
 /// bytes above 127 need it too.
 pub fn quoted(path: &[u8], high: bool) -> Vec<u8> {
-    let special =
-        |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\' | 0x7f) || high && byte > 127;
-    if !path.iter().any(|byte| special(*byte)) {
+    let special = |byte: u8| is_special(byte, high);
+    if !needs_quotes(path, high) {
         return path.to_vec();
     }
     let mut text = vec![b'"'];
@@ -35,6 +34,17 @@ pub fn quoted(path: &[u8], high: bool) -> Vec<u8> {
     }
     text.push(b'"');
     text
+}
+
+/// Whether [`quoted`] changes the path.
+pub(crate) fn needs_quotes(path: &[u8], high: bool) -> bool {
+    // Without a branch for each byte: long lists of paths are shown.
+    path.iter()
+        .fold(false, |found, byte| found | is_special(*byte, high))
+}
+
+fn is_special(byte: u8, high: bool) -> bool {
+    (byte < b' ') | (byte == b'"') | (byte == b'\\') | (byte == 0x7f) | (high & (byte > 127))
 }
 
 /// The same; a path with a space is quoted, too.

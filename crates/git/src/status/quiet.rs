@@ -370,10 +370,11 @@ impl Search<'_, '_> {
             }
             let above = &self.paths[row];
             let separator: &[u8] = if above.is_empty() { b"" } else { b"/" };
-            let names = record.untracked();
-            found.extend(
-                names.map(|name| BString::from(bstr::concat([above.as_bytes(), separator, name]))),
-            );
+            // Directories are in order; so all are, mostly, and need little sorting later.
+            let mut names: Vec<&[u8]> = record.untracked().collect();
+            names.sort_unstable();
+            let path = |name: &[u8]| bstr::concat([above.as_bytes(), separator, name]);
+            found.extend(names.into_iter().map(|name| BString::from(path(name))));
         }
         found
     }

@@ -25,6 +25,8 @@ fn words_mean_what_they_mean_to_git() {
         &["HEAD", "--", "same"],
         &["HEAD:d", "--", "same"],
         &["HEAD^{tree}", "same"],
+        &["HEAD^{tree}"],
+        &["--hard", "HEAD:same"],
         &["d*"],
         &["*nothing*"],
         &[":/"],

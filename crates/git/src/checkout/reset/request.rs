@@ -147,7 +147,7 @@ impl Words<'_> {
             Err(Error::Pack(_)) => None,
             peeled => peeled?,
         };
-        let id = peeled.ok_or_else(|| refused(format!("Could not parse object '{revision}'.")))?;
+        let id = peeled.ok_or_else(|| self.not_of_kind(revision, &id, kind))?;
         Ok(match kind {
             ObjectKind::Commit => ResetTarget::Commit(id),
             _ => ResetTarget::Paths {
@@ -155,6 +155,22 @@ impl Words<'_> {
                 pathspecs,
             },
         })
+    }
+
+    /// The object that `revision` leads to is not one of the kind `wanted`.
+    fn not_of_kind(&self, revision: &BStr, id: &ObjectId, wanted: ObjectKind) -> Error {
+        let refusal = refused(format!("Could not parse object '{revision}'."));
+        let Ok(Some(end)) = self.repository.peel(id, None) else {
+            return refusal;
+        };
+        let Ok(found) = self.repository.object_kind(&end) else {
+            return refusal;
+        };
+        let (found, wanted) = (found.name(), wanted.name());
+        Error::AfterFailures {
+            failures: vec![format!("object {end} is a {found}, not a {wanted}")],
+            error: Box::new(refusal),
+        }
     }
 
     fn object(&mut self, word: &BStr, wanted: Wanted) -> Result<Option<ObjectId>> {

@@ -762,6 +762,28 @@ fn sparse_indexes_are_those_of_git() {
             "r: sparse reapply",
         ],
         &[
+            // Edits outside come back, and their files with them.
+            "r: sparse set x",
+            "r: $ mkdir -p d/e; echo precious >d/g",
+            "r: % stash -q",
+            "r: % stash pop -q",
+            "r: ! status --short",
+            "r: % stash -q",
+            "r: % stash apply -q --index",
+            "r: ! reset -q --hard",
+            "r: % stash branch nb",
+            "r: ! status --short",
+        ],
+        &[
+            "r: sparse set x",
+            "r: $ mkdir -p d; echo precious >d/g",
+            "r: % stash -q",
+            "r: ! commit -q --allow-empty -m more",
+            "r: % stash pop -q",
+            "r: ! status --short",
+            "r: $ cat d/g",
+        ],
+        &[
             // The tree of a directory outside that no commit has is written.
             "r: $ echo new >d/e/h; git update-index d/e/h",
             "r: sparse set --sparse-index x",

@@ -359,3 +359,33 @@ fn a_monitor_is_believed() {
     assert!(found.contains(&format!("?? {secret}")), "{found}");
     assert!(found.contains(first), "{found}");
 }
+
+/// What is written in the second of the index looks old when the index is written again.
+#[test]
+fn a_directory_that_changed_with_the_index_is_listed_again() {
+    let repository = Repository::init(&[]);
+    repository.git(&["config", "core.untrackedCache", "true"]);
+    repository.commit_files(&[("g/a", "a"), ("f", "b")], "first");
+    let by_git = |words: &[&str]| run(writing(&repository, words)).text();
+    let ours = || {
+        let mut command = HEDGEROW.command(&repository.root);
+        command.args(["status", "--short"]);
+        command.env("GIT_OPTIONAL_LOCKS", "1");
+        run(command).text()
+    };
+    for _ in 0..3 {
+        std::thread::sleep(Duration::from_millis(1100));
+        by_git(&["status", "--short"]);
+        repository.write("f", "b");
+        repository.write("g/t.o", "t");
+        by_git(&["status", "--short"]);
+        std::fs::rename(repository.path("g/t.o"), repository.path("g/u.o")).unwrap();
+        repository.write("f", "b");
+        std::thread::sleep(Duration::from_millis(1100));
+        assert_eq!(ours(), "?? g/u.o\n");
+        std::thread::sleep(Duration::from_millis(1100));
+        assert_eq!(ours(), "?? g/u.o\n");
+        assert_eq!(by_git(&["status", "--short"]), "?? g/u.o\n");
+        repository.remove("g/u.o");
+    }
+}

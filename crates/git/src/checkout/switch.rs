@@ -142,6 +142,7 @@ pub(crate) fn move_to<'r>(
             (false, false) => Untracked::Keep,
         },
         list_changes: options.list_changes && target.commit.is_some(),
+        writes_outside: false,
     };
     session.set_source(target.branch.clone(), target.commit);
     let mut changes = None;

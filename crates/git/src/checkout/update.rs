@@ -22,6 +22,7 @@ use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_fs::Dir;
 use hedgerow_writer::{remove_paths, write_tree};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock};
 
 /// The trees to move between.
@@ -36,6 +37,9 @@ pub(crate) struct Move {
     pub untracked: Untracked,
     /// Compare the result with `new` and the working tree, to report what is still changed.
     pub list_changes: bool,
+    /// Files that change are written outside the sparse checkout, too: nothing else has what they
+    /// hold.
+    pub writes_outside: bool,
 }
 
 /// The way from one tree to another.
@@ -88,10 +92,11 @@ pub(crate) fn update_amending(
         session.names(),
         &session.engine(),
     )?;
+    let written = changes.changes().iter().map(|change| changes.path(change));
+    let written: BTreeSet<&BStr> = written.filter(|_| job.writes_outside).collect();
     let excludes = |path: &BStr, _| {
-        sparse
-            .as_ref()
-            .is_some_and(|s: &SparsePatterns| s.excludes(path))
+        let excludes = |sparse: &SparsePatterns| sparse.excludes(path);
+        sparse.as_ref().is_some_and(excludes) && !written.contains(path)
     };
     let mut next = transition(&Start {
         index: &old.index,

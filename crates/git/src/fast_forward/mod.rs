@@ -327,6 +327,7 @@ impl Journey<'_> {
                 Untracked::Keep
             },
             list_changes: false,
+            writes_outside: false,
         };
         let mut session = Session::begin(repository, options.threshold, &options.execution)?;
         // Git merges without moving submodules, whatever `submodule.recurse` says.

@@ -186,12 +186,12 @@ impl Index {
         UntrackedCache::parse(self.extensions.untracked.as_ref()?, self.hash)
     }
 
-    /// Invalidates records of the untracked cache.
+    /// Invalidates records of the untracked cache, and those above them.
     pub(crate) fn forget_untracked(&mut self, rows: &[usize]) {
         let Some(mut cache) = self.untracked_cache() else {
             return;
         };
-        rows.iter().for_each(|row| cache.forget(*row));
+        cache.forget(rows);
         let bytes = cache.serialize();
         self.extensions.untracked = Some(bytes);
     }

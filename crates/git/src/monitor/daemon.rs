@@ -5,13 +5,15 @@
 use super::{parse, Heard, ANSWER_LIMIT_BYTES};
 use crate::repository::Repository;
 use std::io::{self, Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const SOCKET: &str = "fsmonitor--daemon.ipc";
 /// A token that no daemon gave: the answer has one.
 const NO_TOKEN: &[u8] = b"builtin:fake";
 /// How long a daemon may be silent before the files are looked at instead.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long an answer may take in all.
+const LONGEST: Duration = Duration::from_secs(10);
 /// The most that a pkt-line holds besides its length, in bytes.
 const LINE_BYTES: usize = 65516;
 
@@ -33,7 +35,11 @@ fn exchange(stream: &mut (impl Read + Write), question: &[u8]) -> io::Result<Vec
     stream.write_all(&message)?;
     stream.flush()?;
     let mut answer = Vec::new();
+    let started = Instant::now();
     loop {
+        if started.elapsed() > LONGEST {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         let mut length = [0; 4];
         stream.read_exact(&mut length)?;
         match line_length(length)? {

@@ -44,9 +44,11 @@ fn run(repository: &Repository, program: &Path, version: &str, token: &[u8]) -> 
     };
     let mut answer = BString::default();
     let mut read = |output: &mut dyn Read| {
-        output.take(ANSWER_LIMIT_BYTES).read_to_end(&mut answer)?;
+        let mut output = output.take(ANSWER_LIMIT_BYTES + 1);
+        output.read_to_end(&mut answer)?;
         Ok(())
     };
     let outcome = process.ask(b"", &mut read).ok()?;
-    (outcome.exit == Exit::Status(0)).then(|| answer.into())
+    let is_whole = answer.len() as u64 <= ANSWER_LIMIT_BYTES;
+    (outcome.exit == Exit::Status(0) && is_whole).then(|| answer.into())
 }

@@ -11,7 +11,7 @@ use crate::repository::Repository;
 use bstr::{BStr, BString, ByteSlice};
 
 /// The longest answer that is read, in bytes.
-const ANSWER_LIMIT_BYTES: u64 = 256 << 20;
+const ANSWER_LIMIT_BYTES: u64 = 32 << 20;
 
 /// A monitor's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,11 +71,13 @@ fn parse(answer: &[u8]) -> Option<Heard> {
     if token.is_empty() {
         return None;
     }
-    let paths = rest
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty());
+    // Each path ends with a NUL; one that is cut off changed, too.
+    let paths = rest.strip_suffix(b"\0").unwrap_or(rest);
+    let paths = paths.split(|byte| *byte == 0).filter(|_| !rest.is_empty());
     let paths: Vec<BString> = paths.map(BString::from).collect();
-    let is_everything = paths.iter().any(|path| path == "/");
+    // With anything that is no path below the top, this is no answer.
+    let is_path = |path: &BString| !path.is_empty() && !path.starts_with(b"/");
+    let is_everything = !paths.iter().all(is_path);
     Some(Heard {
         token: token.to_owned(),
         changed: (!is_everything).then_some(paths),
@@ -92,7 +94,9 @@ mod tests {
         assert_eq!(heard.token, b"builtin:1:2");
         assert_eq!(heard.changed, Some(vec!["a/b".into(), "c/".into()]));
         assert_eq!(parse(b"t\0").unwrap().changed, Some(Vec::new()));
-        assert_eq!(parse(b"t\0x\0/\0").unwrap().changed, None);
+        for everything in [&b"t\0x\0/\0"[..], b"t\0/etc\0", b"t\0\0", b"t\0a\0\0b\0"] {
+            assert_eq!(parse(everything).unwrap().changed, None);
+        }
         for broken in [&b""[..], b"token", b"\0a\0"] {
             assert_eq!(parse(broken), None);
         }

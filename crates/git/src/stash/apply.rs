@@ -160,6 +160,7 @@ pub fn apply(
         way: Way::Switch,
         untracked: Untracked::Keep,
         list_changes: false,
+        writes_outside: true,
     };
     let wanted = match wanted_index {
         Some(tree) if merged.conflicts.is_empty() => Some(Difference::between(

@@ -365,14 +365,16 @@ impl News<'_> {
 
     /// Stores the moment of the answer, and which entries were unchanged then.
     fn record(&self, index: &mut Index, states: &[State]) {
+        let stale = self.quiet.stale(index, self.heard);
+        if !stale.is_empty() {
+            index.forget_untracked(&stale);
+        }
         let Some(heard) = self.heard else { return };
         for (entry, state) in index.entries_mut().iter_mut().zip(states) {
             let is_sure = *state == State::Clean && entry.mode != Mode::Gitlink;
             entry.flags.fsmonitor_valid = is_sure && entry.flags.stage == Stage::Merged;
         }
         index.set_fsmonitor_token(Some(heard.token.clone()));
-        let stale = self.quiet.stale(index, heard);
-        index.forget_untracked(&stale);
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::untracked::Wish;
 use super::UntrackedFiles;
-use crate::index::{Entry, Index, Mode, Stage, UntrackedCache, ALL_FILES, FOLDED};
+use crate::index::{Entry, Index, Mode, Stage, StatRules, UntrackedCache, ALL_FILES, FOLDED};
 use crate::monitor::Heard;
 use crate::worktree::state::{states, State, StateRules};
 use crate::worktree::survey::{survey, PathState};
@@ -107,10 +107,14 @@ impl Quiet {
     }
 
     /// The records of the untracked cache that must be forgotten when the moment of `heard` is stored.
-    pub(super) fn stale(&self, index: &Index, heard: &Heard) -> Vec<usize> {
+    /// With none, those that are wrong anyway.
+    pub(super) fn stale(&self, index: &Index, heard: Option<&Heard>) -> Vec<usize> {
         if let Some(stale) = &self.stale {
             return stale.clone();
         }
+        let Some(heard) = heard else {
+            return Vec::new();
+        };
         let Some(cache) = index.untracked_cache() else {
             return Vec::new();
         };
@@ -264,7 +268,12 @@ fn unmoved(
         let known = cache.directories[row].stat();
         stat.kind == FileKind::Directory
             && known.is_some_and(|known| {
-                known.matches(&stat.into(), &rules.stat) && !known.is_racy(old.mtime, &rules.stat)
+                // Git ignores nanoseconds, though it records them.
+                let precise = StatRules {
+                    nanoseconds: true,
+                    ..rules.stat
+                };
+                known.matches(&stat.into(), &precise) && !known.is_racy(old.mtime, &rules.stat)
             })
     };
     let judge = |at: usize, found: PathState<'_>| match found {

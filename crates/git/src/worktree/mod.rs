@@ -208,6 +208,8 @@ impl<'r> Worktree<'r> {
                 sparse_directories: None,
             });
         };
+        let mut index = index;
+        forget_racy_directories(&mut index, stat.mtime);
         let is_sparse = index.has_sparse_directories();
         let (index, directories) = sparse_index::expand(self.repository, index, self.names())?;
         Ok(OldIndex {
@@ -427,6 +429,23 @@ impl<'r> Worktree<'r> {
             .repository
             .run_post_index_change(with_work_tree, with_sparsity);
         Ok(told.err().map(|error| error.to_string()))
+    }
+}
+
+/// A record of the untracked cache whose directory changed in the second in which the index was
+/// written, or later, may be out of date; once the index is written again, nothing would show that.
+fn forget_racy_directories(index: &mut Index, index_mtime: Timestamp) {
+    let Some(cache) = index.untracked_cache() else {
+        return;
+    };
+    let rules = StatRules::default();
+    let is_racy = |row: &usize| {
+        let stat = cache.directories[*row].stat();
+        stat.is_some_and(|stat| stat.is_racy(index_mtime, &rules))
+    };
+    let racy: Vec<usize> = (0..cache.directories.len()).filter(is_racy).collect();
+    if !racy.is_empty() {
+        index.forget_untracked(&racy);
     }
 }
 

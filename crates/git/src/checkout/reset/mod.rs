@@ -209,6 +209,7 @@ fn move_head(
                     Untracked::Keep
                 },
                 list_changes: false,
+                writes_outside: false,
             };
             let mut session = Session::begin(repository, options.threshold, &options.execution)?;
             session.recurse_submodules &= !options.no_recursion;

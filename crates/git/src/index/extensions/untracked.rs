@@ -178,10 +178,19 @@ impl<'a> UntrackedCache<'a> {
         Some(())
     }
 
-    /// Invalidates the record `row`.
-    pub(crate) fn forget(&mut self, row: usize) {
-        if let Some(directory) = self.directories.get_mut(row) {
-            directory.forget();
+    /// Invalidates these records, and those of all directories above them: what is in a directory
+    /// decides whether the one above shows it as a whole.
+    pub(crate) fn forget(&mut self, rows: &[usize]) {
+        let above = self.rows.iter().map(|((above, _), row)| (*row, *above));
+        let above: HashMap<usize, usize> = above.collect();
+        let mut done = vec![false; self.directories.len()];
+        for row in rows {
+            let mut at = Some(*row);
+            while let Some(row) = at.filter(|row| done.get(*row) == Some(&false)) {
+                done[row] = true;
+                self.directories[row].forget();
+                at = above.get(&row).copied();
+            }
         }
     }
 

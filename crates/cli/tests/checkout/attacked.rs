@@ -1,6 +1,7 @@
 //! What attackers found: each was wrong once.
 
-use crate::support::{Pair, Repository, RunHedgerow};
+use crate::support::{run, Pair, Program, Repository, RunHedgerow};
+use crate::HEDGEROW;
 use hedgerow_testkit::git;
 use std::path::Path;
 
@@ -156,4 +157,73 @@ fn a_working_tree_moves_from_within_and_is_repaired_only_by_right_words() {
     let outcome = origin.hedgerow(&["worktree", "repair", nowhere.to_str().unwrap()]);
     assert_eq!(outcome.code, 128, "{outcome:?}");
     assert_eq!(std::fs::read(new.join(".git")).unwrap(), b"junk");
+}
+
+/// A branch may be another name of one. It stays so, and what it names is made or moved.
+#[test]
+fn branches_that_are_symbolic_lead_to_what_they_name() {
+    let origin = Repository::init(&[]);
+    for content in ["1", "2", "3"] {
+        origin.write("f", content);
+        origin.commit(content);
+    }
+    origin.git(&["branch", "before", "HEAD~1"]);
+    origin.git(&["symbolic-ref", "refs/heads/same", "refs/heads/before"]);
+    origin.git(&["symbolic-ref", "refs/heads/new", "refs/heads/not/there"]);
+    for words in [
+        &["-q", "-B", "same", "HEAD~2"][..],
+        &["-q", "-b", "new"],
+        &["-q", "-b", "same"],
+    ] {
+        let mut pair = Pair::of(&origin, "symbolic branches");
+        pair.both("checkout", "", words, &[]);
+        let list = [
+            "for-each-ref",
+            "--format=%(refname) %(objectname) %(symref)",
+        ];
+        assert_eq!(pair.git.git(&list), pair.hedgerow.git(&list), "{words:?}");
+        for name in ["same", "new", "before", "not/there"] {
+            let log = ["reflog", "show", &format!("refs/heads/{name}"), "--"];
+            let (expected, found) = (pair.git.run(&log, b""), pair.hedgerow.run(&log, b""));
+            assert_eq!(expected, found, "{words:?}: {name}");
+        }
+    }
+}
+
+/// Where a log began anew, as after a branch was renamed, the reference itself tells its value.
+#[test]
+fn logs_with_gaps_mean_what_they_mean_to_git() {
+    let origin = Repository::init(&["-b", "main"]);
+    for content in ["1", "2", "3"] {
+        origin.write("f", content);
+        origin.commit(content);
+    }
+    origin.git(&["branch", "-m", "main", "other"]);
+    origin.write("f", "4");
+    origin.commit("4");
+    origin.git(&["branch", "short"]);
+    origin.git(&["reflog", "delete", "other@{0}"]);
+    for revision in [
+        "HEAD@{0}",
+        "HEAD@{1}",
+        "HEAD@{2}",
+        "HEAD@{3}",
+        "HEAD@{4}",
+        "other@{0}",
+        "other@{1}",
+        "other@{now}",
+        "short@{0}",
+        "short@{1}",
+    ] {
+        let pair = Pair::of(&origin, "gaps");
+        let words = ["-q", "--detach", revision];
+        let outcome = |program: Program, place: &Repository| {
+            let mut command = program.command(&place.root);
+            command.arg("checkout").args(words);
+            let code = run(command).code;
+            (code, place.git(&["rev-parse", "HEAD"]))
+        };
+        let expected = outcome(Program::Git, &pair.git);
+        assert_eq!(expected, outcome(HEDGEROW, &pair.hedgerow), "{revision}");
+    }
 }

@@ -96,7 +96,7 @@ impl Repository {
         if !is_branch_name(name) {
             return Err(Error::BranchName { name: short.into() });
         }
-        let edit = RefEdit {
+        let set = |name| RefEdit {
             name,
             change: RefChange::Set(RefValue::Direct(branch.id)),
             expected: if branch.may_exist {
@@ -111,7 +111,23 @@ impl Repository {
             }),
             message: None,
         };
-        match self.prepare_reference(edit, is_cancelled) {
+        // A branch that is another name of a reference stays one: what it names is moved.
+        let target = self.reference(name)?.and_then(|found| found.target);
+        let edits = match &target {
+            None => vec![set(name)],
+            Some(target) if !is_safe_name(target.as_ref()) => {
+                return Err(Error::BranchName { name: short.into() });
+            }
+            Some(target) => vec![
+                RefEdit {
+                    change: RefChange::Follow,
+                    expected: Expected::Anything,
+                    ..set(name)
+                },
+                set(target.as_bstr()),
+            ],
+        };
+        match self.prepare_references(&edits, is_cancelled) {
             Err(Error::Reference {
                 reason: ReferenceProblem::Changed { .. },
                 ..

@@ -2,9 +2,9 @@
 
 use super::{failed, Resolver};
 use crate::dates::date_seconds;
-use crate::refs::Head;
 use crate::refs::NAME_RULES;
-use crate::Result;
+use crate::refs::{Head, LogEntry};
+use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
 
@@ -74,8 +74,8 @@ impl Resolver<'_> {
         match number {
             Some(number) if number <= LARGEST_ENTRY => {
                 let wanted = usize::try_from(number).unwrap_or(usize::MAX);
-                if let Some(found) = entries.get(wanted) {
-                    return Ok(Some(found.new));
+                if wanted < entries.len() {
+                    return self.value_at(log.as_ref(), &entries, wanted);
                 }
                 match entries.last() {
                     None if wanted == 0 => {
@@ -96,8 +96,12 @@ impl Resolver<'_> {
                 let Some(seconds) = date_seconds(entry) else {
                     return Ok(None);
                 };
-                if let Some(found) = entries.iter().find(|entry| entry.time.seconds <= seconds) {
-                    return Ok(Some(found.new));
+                let is_then = |entry: &LogEntry| entry.time.seconds <= seconds;
+                if let Some(at) = entries.iter().position(is_then) {
+                    if entries[at].time.seconds == seconds {
+                        return Ok(Some(entries[at].new));
+                    }
+                    return self.value_at(log.as_ref(), &entries, at);
                 }
                 let Some(oldest) = entries.last() else {
                     return Err(failed(shown, &format!("log for {shown} is empty")));
@@ -108,6 +112,30 @@ impl Resolver<'_> {
                 Ok(Some(if is_birth { oldest.new } else { oldest.old }))
             }
         }
+    }
+
+    /// The value after the entry `at` of the log of `name`. If the entry after it began anew, or is
+    /// missing, only the reference itself tells what it was.
+    fn value_at(&self, name: &BStr, entries: &[LogEntry], at: usize) -> Result<Option<ObjectId>> {
+        let logged = entries[at].new;
+        let is_followed = at
+            .checked_sub(1)
+            .is_some_and(|next| !entries[next].old.is_null());
+        let now = || Ok::<_, Error>(self.repository.reference(name)?.and_then(|found| found.id));
+        let value = if is_followed { Some(logged) } else { now()? };
+        let value = value.unwrap_or(logged);
+        if value != logged {
+            let time = entries[at]
+                .time
+                .format_or_unix(gix_date::time::format::RFC2822);
+            self.warn(format!("log for ref {name} unexpectedly ended on {time}"));
+        } else if is_followed && entries[at - 1].old != logged {
+            let time = entries[at]
+                .time
+                .format_or_unix(gix_date::time::format::RFC2822);
+            self.warn(format!("log for ref {name} has gap after {time}"));
+        }
+        Ok(Some(value))
     }
 
     /// The full name of the reference whose log is meant.

@@ -203,7 +203,15 @@ impl Join<'_> {
             let is_new = self.old.find(path, Stage::Merged).is_err();
             is_new && change.new.is_some_and(|side| self.is_meant(path, &side))
         });
-        paths::clashing(self.old, added.map(|change| list.path(change)))
+        let mut clashing = paths::clashing(self.old, added.map(|change| list.path(change)));
+        if self.job.options.intent_to_add {
+            // Those that are to be added later stay, and what is above them goes.
+            clashing.retain(|row| {
+                let entry = &self.old.entries()[*row];
+                !self.specs.fits(self.old.path(entry), entry.mode)
+            });
+        }
+        clashing
     }
 
     /// The directories above what may be new: a path to be added later and a directory in its place

@@ -4,7 +4,7 @@ import random
 import shutil
 
 from contenders import GIT_WORKERS, git, hedgerow
-from measure import CommandFailed, find_best, in_pairs
+from measure import find_best, in_pairs
 from places import LatencyPlace, Place, disk, require_free, tmpfs
 from results import Outcome, wall_row
 
@@ -227,7 +227,7 @@ def _start_monitor(place):
     place.git("config", "core.fsmonitor", "true")
     try:
         place.git("fsmonitor--daemon", "start")
-    except CommandFailed:
+    except RuntimeError:
         place.git("config", "core.fsmonitor", "false")
         print("no file system monitor: that row is left out", flush=True)
         return False

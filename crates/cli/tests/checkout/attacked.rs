@@ -227,3 +227,33 @@ fn logs_with_gaps_mean_what_they_mean_to_git() {
         assert_eq!(expected, outcome(HEDGEROW, &pair.hedgerow), "{revision}");
     }
 }
+
+/// In a sparse checkout, git keeps a new file below a path that becomes a file.
+#[test]
+fn a_new_file_in_the_place_of_another_is_kept_in_a_sparse_checkout() {
+    let origin = Repository::init(&["-b", "main"]);
+    origin.write("a", "1");
+    origin.write("dir/a", "1");
+    origin.commit("one");
+    origin.git(&["checkout", "-q", "-b", "side"]);
+    origin.write("dir/sub", "a file");
+    origin.commit("two");
+    origin.git(&["checkout", "-q", "main"]);
+    for words in [
+        &["checkout", "-q", "side"][..],
+        &["switch", "-q", "side"],
+        &["merge", "side"],
+        &["reset", "--keep", "side"],
+    ] {
+        let pair = Pair::of(&origin, "sparse");
+        pair.hedgerow.git(&["sparse-checkout", "set", "dir"]);
+        pair.hedgerow.write("dir/sub/c", "precious");
+        pair.hedgerow.git(&["add", "."]);
+        let mut command = HEDGEROW.command(&pair.hedgerow.root);
+        command.args(words);
+        let outcome = run(command);
+        assert_ne!(outcome.code, 0, "{words:?}");
+        let kept = std::fs::read(pair.hedgerow.path("dir/sub/c")).unwrap();
+        assert_eq!(kept, b"precious", "{words:?}: {}", outcome.stderr);
+    }
+}

@@ -43,8 +43,11 @@ fn scene(it: &Repository) {
     }
 }
 
-const SPECS: [&str; 22] = [
+const SPECS: [&str; 25] = [
     ":(attr:labelA)",
+    ":(attr:labelA labelA)",
+    ":(attr:labelA -labelA)",
+    ":(attr:labelA labelB labelA)",
     ":(attr:-labelA)",
     ":(attr:!labelA)",
     ":(attr:labelB)",

@@ -477,6 +477,10 @@ impl Join<'_> {
         let entry = self.start.index.entries()[row];
         match (self.start.states[row], clash) {
             (State::Absent | State::Blocked, _) => {}
+            // Only in a sparse checkout does git keep it, and then it does not make the file.
+            (State::Clean, Clash::BelowFile) if self.start.sparse && !self.forces() => {
+                self.out.rejects.add(Reason::NotUpToDate, path);
+            }
             (State::Clean, Clash::BelowFile) => self.out.removals.push(removal(row, &entry)),
             (_, Clash::BelowFile) => self.out.rejects.add(Reason::NotUpToDate, path),
             (_, Clash::AboveFile) => self.out.rejects.add(Reason::UntrackedOverwritten, path),

@@ -35,6 +35,8 @@ enum WantedValue {
 #[derive(Clone)]
 pub(super) struct Required {
     wanted: Vec<Wanted>,
+    /// The names of the attributes, each once.
+    names: Vec<BString>,
     /// Absent until the pathspec is about a repository.
     known: Option<Arc<Known>>,
 }
@@ -59,16 +61,22 @@ impl Required {
                 "more than {NAMES_LIMIT} attributes in a pathspec are not supported"
             ));
         }
+        let mut names: Vec<BString> = Vec::new();
+        for wanted in &wanted {
+            if !names.contains(&wanted.name) {
+                names.push(wanted.name.clone());
+            }
+        }
         Ok(Some(Required {
             wanted,
+            names,
             known: None,
         }))
     }
 
     /// Looks the attributes up in `repository`, from now on.
     pub(super) fn attach(&mut self, repository: &Repository) -> Result<()> {
-        let names = self.wanted.iter().map(|wanted| wanted.name.clone());
-        let known = Known::new(repository, names.collect())?;
+        let known = Known::new(repository, self.names.clone())?;
         self.known = Some(Arc::new(known));
         Ok(())
     }
@@ -79,11 +87,10 @@ impl Required {
         repository: &Repository,
         of_tree: &HashMap<BString, Vec<u8>>,
     ) -> Result<()> {
-        let names = self.wanted.iter().map(|wanted| wanted.name.clone());
         let known = Known {
             top: None,
             of_index: of_tree.clone(),
-            ..Known::new(repository, names.collect())?
+            ..Known::new(repository, self.names.clone())?
         };
         self.known = Some(Arc::new(known));
         Ok(())
@@ -99,8 +106,12 @@ impl Required {
             None => (path, false),
         };
         let attributes = known.above(path);
-        let mut wanted = self.wanted.iter().enumerate();
-        wanted.all(|(number, wanted)| {
+        let number = |wanted: &Wanted| self.names.iter().position(|name| *name == wanted.name);
+        let mut wanted = self.wanted.iter();
+        wanted.all(|wanted| {
+            let Some(number) = number(wanted) else {
+                return false;
+            };
             match (
                 attributes.value_of(path.as_bstr(), is_directory, number),
                 &wanted.value,

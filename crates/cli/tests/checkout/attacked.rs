@@ -257,3 +257,24 @@ fn a_new_file_in_the_place_of_another_is_kept_in_a_sparse_checkout() {
         assert_eq!(kept, b"precious", "{words:?}: {}", outcome.stderr);
     }
 }
+
+/// Files to be added later stay in the index where the commit has a file above them.
+#[test]
+fn what_is_to_be_added_later_stays_below_a_file() {
+    let origin = Repository::init(&[]);
+    for (path, content) in [("f", "1"), ("g", "2"), ("e/x", "3")] {
+        origin.write(path, content);
+    }
+    origin.commit("one");
+    for words in [&["-N", "--", "."][..], &["-N", "--", "f", "e"], &["-N"]] {
+        let mut pair = Pair::of(&origin, "intent to add");
+        pair.each("files and directories change places", |repository| {
+            repository.git(&["rm", "-q", "f", "e/x"]);
+            for (path, content) in [("f/a", "4"), ("f/b", "5"), ("e", "6")] {
+                repository.write(path, content);
+            }
+            repository.git(&["add", "."]);
+        });
+        pair.both("reset", "", words, &[]);
+    }
+}

@@ -39,7 +39,8 @@ pub fn say_ready() -> io::Result<()> {
     output.flush()?;
     let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
     let null = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())?;
-    rustix::stdio::dup2_stdout(&null)?;
     rustix::stdio::dup2_stderr(&null)?;
+    // The caller goes on when this one is closed.
+    rustix::stdio::dup2_stdout(&null)?;
     Ok(())
 }

@@ -43,3 +43,21 @@ fn linked(repository: &Repository, word: &BStr) -> Result<WorkingTree> {
 fn refused<T>(reason: String) -> Result<T> {
     Err(Error::Setup { reason })
 }
+
+/// Refuses what `verb` says of a locked working tree, unless it is forced twice.
+pub(super) fn refuse_locked(tree: &WorkingTree, force: u8, verb: &str) -> Result<()> {
+    let Some(reason) = tree.lock_reason()?.filter(|_| force < 2) else {
+        return Ok(());
+    };
+    let why = if reason.is_empty() {
+        ";".to_owned()
+    } else {
+        format!(", lock reason: {reason}")
+    };
+    Err(Error::Setup {
+        reason: format!(
+            "cannot {verb} a locked working tree{why}\nuse '{verb} -f -f' to override or unlock \
+             first"
+        ),
+    })
+}

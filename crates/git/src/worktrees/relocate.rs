@@ -2,6 +2,7 @@
 
 use super::candidate::{check_place, give_up};
 use super::links::{failed, validate};
+use super::lock::refuse_locked;
 use super::remove::refuse_submodules;
 use super::words::{real_as_far_as_it_goes, GivenPath};
 use crate::repository::Repository;
@@ -47,17 +48,7 @@ pub fn relocate(
     }
     let stale = check_place(&place, &trees, options.force, "move")?;
     refuse_submodules(repository, &tree)?;
-    if let Some(reason) = tree.lock_reason()?.filter(|_| options.force < 2) {
-        return refused(if reason.is_empty() {
-            "cannot move a locked working tree;\nuse 'move -f -f' to override or unlock first"
-                .into()
-        } else {
-            format!(
-                "cannot move a locked working tree, lock reason: {reason}\nuse 'move -f -f' to \
-                 override or unlock first"
-            )
-        });
-    }
+    refuse_locked(&tree, options.force, "move")?;
     if let Err(reason) = validate(repository, &tree, false) {
         return refused(format!(
             "validation failed, cannot move working tree: {reason}"

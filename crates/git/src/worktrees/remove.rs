@@ -2,6 +2,7 @@
 
 use super::links::{is_there, validate};
 use super::list::WorkingTree;
+use super::lock::refuse_locked;
 use super::prune::{remove_admin, remove_worktrees_if_empty, words};
 use super::tree_removal::remove_tree;
 use crate::index::{Index, Mode};
@@ -33,17 +34,7 @@ pub fn remove(repository: &Repository, word: &BStr, options: &RemoveOptions) -> 
     let Some(id) = &tree.id else {
         return refused(format!("'{word}' is a main working tree"));
     };
-    if let Some(reason) = tree.lock_reason()?.filter(|_| options.force < 2) {
-        return refused(if reason.is_empty() {
-            "cannot remove a locked working tree;\nuse 'remove -f -f' to override or unlock first"
-                .into()
-        } else {
-            format!(
-                "cannot remove a locked working tree, lock reason: {reason}\nuse 'remove -f -f' to \
-                 override or unlock first"
-            )
-        });
-    }
+    refuse_locked(&tree, options.force, "remove")?;
     if let Err(reason) = validate(repository, &tree, true) {
         return refused(format!(
             "validation failed, cannot remove working tree: {reason}"

@@ -389,3 +389,31 @@ fn a_directory_that_changed_with_the_index_is_listed_again() {
         repository.remove("g/u.o");
     }
 }
+
+/// What was found unchanged is written down, so that it is not looked at again.
+#[test]
+fn files_that_a_monitor_vouches_for_are_recorded() {
+    let mut watched = Watched::new(5, Monitor::Hook);
+    watched.write("later", "tracked\n");
+    watched.by_git(&["add", "-f", "later"]);
+    watched.by_git(&["commit", "-q", "-m", "later"]);
+    watched.write("later", "changed\n");
+    watched.hedgerow(&["reset", "-q", "--hard"]);
+    watched.told("later");
+    let flag = |watched: &Watched| watched.repository.git(&["ls-files", "-f", "later"]);
+    assert_eq!(flag(&watched), b"H later\n");
+    let asked = |watched: &Watched| {
+        let mut command = HEDGEROW.command(&watched.repository.root);
+        command.args(["status", "--short"]);
+        command.env("GIT_OPTIONAL_LOCKS", "1");
+        assert_eq!(run(command).code, 0);
+    };
+    asked(&watched);
+    assert_eq!(flag(&watched), b"h later\n");
+    // It is in doubt as soon as the monitor names it.
+    watched.write("later", "changed\n");
+    asked(&watched);
+    assert!(String::from_utf8(watched.said(HEDGEROW))
+        .unwrap()
+        .contains(" M later"));
+}

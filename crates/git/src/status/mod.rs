@@ -316,7 +316,7 @@ fn write_back(
     }
     // Only the expanded form of a sparse index is known here, so the index is left as it is.
     let sparse = old.sparse_directories.is_some();
-    let changed = changed || news.are_many();
+    let changed = changed || news.are_worth_writing(&old.index, &scanned.states);
     if old.is_new || sparse || !(changed || old.index.entries().iter().any(is_racy)) {
         return Ok(());
     }
@@ -357,10 +357,16 @@ struct News<'a> {
 }
 
 impl News<'_> {
-    /// Whether the next reader is spared much: as Git decides it, more than a hundred files, or all.
-    fn are_many(&self) -> bool {
-        let changed = |heard: &Heard| heard.changed.as_ref().is_none_or(|paths| paths.len() > 100);
-        self.heard.is_some_and(changed)
+    /// Whether the next reader is spared something: files to look at, or a long answer. So does Git
+    /// decide it.
+    fn are_worth_writing(&self, index: &Index, states: &[State]) -> bool {
+        let Some(heard) = self.heard else {
+            return false;
+        };
+        let is_long = heard.changed.as_ref().is_none_or(|paths| paths.len() > 100);
+        let mut entries = index.entries().iter().zip(states);
+        is_long
+            || entries.any(|(entry, state)| is_sure(entry, *state) && !entry.flags.fsmonitor_valid)
     }
 
     /// Stores the moment of the answer, and which entries were unchanged then.
@@ -371,11 +377,16 @@ impl News<'_> {
         }
         let Some(heard) = self.heard else { return };
         for (entry, state) in index.entries_mut().iter_mut().zip(states) {
-            let is_sure = *state == State::Clean && entry.mode != Mode::Gitlink;
-            entry.flags.fsmonitor_valid = is_sure && entry.flags.stage == Stage::Merged;
+            entry.flags.fsmonitor_valid = is_sure(entry, *state);
         }
         index.set_fsmonitor_token(Some(heard.token.clone()));
     }
+}
+
+/// Whether the file of the entry is known to be the one that the index has.
+fn is_sure(entry: &Entry, state: State) -> bool {
+    let has_file = entry.mode != Mode::Gitlink && entry.flags.stage == Stage::Merged;
+    state == State::Clean && has_file
 }
 
 /// How to examine submodules, if the index has any.

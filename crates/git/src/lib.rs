@@ -20,6 +20,7 @@ pub mod dates;
 pub mod diffstat;
 mod discover;
 pub mod display;
+pub mod doctor;
 mod error;
 pub mod fast_forward;
 pub mod ignore;

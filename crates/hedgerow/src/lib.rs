@@ -68,6 +68,7 @@ pub mod checkout;
 pub mod checkout_index;
 pub mod clean;
 pub mod display;
+pub mod doctor;
 pub mod image;
 pub mod listing;
 pub mod merge;

@@ -3,6 +3,7 @@ use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub use crate::doctor::Doctor;
 pub use crate::image::Image;
 pub use crate::packs::bitmap::Bitmap;
 pub use crate::packs::cat_file::CatFile;
@@ -70,7 +71,9 @@ pub enum Command {
     DiffFiles(DiffFiles),
     /// List the differences between a tree and the working tree or the index
     DiffIndex(DiffIndex),
-    /// List files of the index and of the working tree
+    /// Check a directory, its repository and the machine, and say what would make commands faster
+    Doctor(Doctor),
+    /// List files in the index and the working tree
     LsFiles(LsFiles),
     /// Copy files from the index to the working tree or elsewhere
     CheckoutIndex(CheckoutIndex),
@@ -83,9 +86,9 @@ pub enum Command {
     Image(Image),
     /// Build the index of a pack read from a file or standard input
     IndexPack(IndexPack),
-    /// Repack a repository when it needs it
+    /// Repack a repository if needed
     Maintenance(Maintenance),
-    /// Move the branch forward to another commit
+    /// Fast-forward the branch to another commit
     Merge(Merge),
     /// Write or verify multi-pack-indexes
     MultiPackIndex(MultiPackIndex),
@@ -97,9 +100,9 @@ pub enum Command {
     Repack(Repack),
     /// Restore paths of the working tree, or of the index
     Restore(Restore),
-    /// Put local changes aside, and bring them back
+    /// Stash local changes, and restore them
     Stash(Stash),
-    /// Move HEAD to a commit, or set paths of the index to their state in one
+    /// Reset HEAD to a commit, or paths of the index to their state in a commit
     Reset(Reset),
     /// Write missing or broken reverse indexes
     ReverseIndex(ReverseIndex),
@@ -135,6 +138,7 @@ impl Command {
             Command::Bitmap(bitmap) => bitmap.takes_json(),
             Command::Checkout(_)
             | Command::Clean(_)
+            | Command::Doctor(_)
             | Command::HgStatus(_)
             | Command::Image(_)
             | Command::Restore(_)
@@ -178,6 +182,11 @@ pub enum Generate {
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
+    },
+    /// Print the reference of a command as Markdown; without one, the list of commands
+    Reference {
+        /// The command
+        command: Option<String>,
     },
     /// Print a manual page
     Man {
@@ -252,13 +261,13 @@ pub struct Stats {
 /// written if the results of single measurements differ by more than a factor of two.
 #[derive(Debug, Args)]
 pub struct Tune {
-    /// Set the values even if the measurements differ
+    /// Set the values even if the measurements vary a lot
     #[arg(short, long)]
     pub force: bool,
-    /// Only say what would be set
+    /// Only print what would be set
     #[arg(long)]
     pub dry_run: bool,
-    /// Measure in DIR; else in the working tree, else in the current directory
+    /// Directory to measure [default: the working tree, or the current directory]
     #[arg(value_name = "DIR")]
     pub measured: Option<PathBuf>,
 }

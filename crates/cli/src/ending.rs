@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// Commands that git does not have: they use exit codes of their own.
-const OWN_COMMANDS: [&str; 5] = ["generate", "image", "stats", "tune", "walk"];
+const OWN_COMMANDS: [&str; 6] = ["doctor", "generate", "image", "stats", "tune", "walk"];
 
 /// Message and location of the first panic.
 static DEFECT: OnceLock<String> = OnceLock::new();
@@ -83,7 +83,9 @@ pub fn outcome<E>(
     let ran = catch_unwind(AssertUnwindSafe(run));
     let code = ran.unwrap_or_else(|_| {
         let defect = DEFECT.get().map_or("unknown", String::as_str);
-        Err(failed(format!("a defect of hedgerow ended it: {defect}")))
+        Err(failed(format!(
+            "hedgerow failed because of a bug: {defect}"
+        )))
     })?;
     match StandardOutput::finish() {
         // After an interruption, lost output is not reported.

@@ -3,6 +3,7 @@
 use crate::applets;
 use crate::arguments::{Arguments, Generate};
 use crate::failure::Failure;
+use crate::help::reference;
 use crate::output::Output;
 use crate::walk::not_started;
 use clap::CommandFactory;
@@ -13,6 +14,10 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
     match what {
         Generate::Completions { shell } => {
             clap_complete::generate(*shell, &mut command, "hedgerow", &mut content);
+        }
+        Generate::Reference { command: name } => {
+            command.build();
+            content = reference_page(&command, name.as_deref())?.into_bytes();
         }
         Generate::Man { command: names } => {
             if let [name] = names.as_slice() {
@@ -34,6 +39,15 @@ pub fn run(what: &Generate, output: &Output) -> Result<u8, Failure> {
     }
     output.data(&content);
     Ok(0)
+}
+
+fn reference_page(command: &clap::Command, name: Option<&str>) -> Result<String, Failure> {
+    let Some(name) = name else {
+        return Ok(reference::list(command));
+    };
+    let found = command.find_subcommand(name);
+    let found = found.ok_or_else(|| not_started(format_args!("there is no command '{name}'")))?;
+    Ok(reference::page(found, &format!("hedgerow {name}")))
 }
 
 /// Writes the manual page of a tool.

@@ -3,6 +3,7 @@
 
 mod applets;
 mod arguments;
+mod doctor;
 mod ending;
 mod environment;
 mod execution;
@@ -10,6 +11,7 @@ mod failure;
 mod generate;
 mod git_options;
 mod global;
+mod help;
 mod hg_status;
 mod image;
 mod output;
@@ -49,11 +51,25 @@ fn main() -> ExitCode {
         Err(error) => refuse(Failure::fatal(error)),
         Ok(()) => match applets::find(environment::words()) {
             Some((tool, words)) => tool.run(words),
-            None => words::words().map_or_else(refuse, run),
+            None => answer(),
         },
     };
     test_faults::tell();
     ending::end(code)
+}
+
+/// Prints the help that the words ask for, or runs the command.
+fn answer() -> u8 {
+    let asked = help::asked(&environment::words());
+    let Some(text) = asked else {
+        return words::words().map_or_else(refuse, run);
+    };
+    let output = Output::plain(false);
+    let shown = || {
+        output.data(text.as_bytes());
+        Ok(0)
+    };
+    output.end(ending::outcome(shown, Failure::fatal))
 }
 
 /// Reports an error in the words before they are parsed as options.
@@ -93,11 +109,11 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     started.map_err(|error| shape.failure(error.to_string()))?;
     let takes_json = arguments.command.as_ref().is_some_and(Command::takes_json);
     if global.json && (arguments.version || !takes_json) {
-        return Err(shape.misuse("this prints no JSON: it takes no --json"));
+        return Err(shape.misuse("this command prints no JSON"));
     }
     let takes_stats = arguments.command.as_ref().is_some_and(Command::takes_stats);
     if global.stats.is_some() && !takes_stats {
-        return Err(shape.misuse("this keeps no statistics: it takes no --stats"));
+        return Err(shape.misuse("this command records no statistics"));
     }
     if arguments.version {
         version::show(global.verbose > 0, output);
@@ -109,6 +125,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         Some(Command::CatFile(command)) => packs::cat_file::run(command, global, output),
         Some(Command::Checkout(command)) => trees::checkout::run(command, global, output),
         Some(Command::Clean(command)) => trees::clean::run(command, global, output),
+        Some(Command::Doctor(command)) => doctor::run(command, global, output),
         Some(Command::DiffFiles(command)) => trees::diff::run_files(command, global, output),
         Some(Command::DiffIndex(command)) => trees::diff::run_index(command, global, output),
         Some(Command::LsFiles(command)) => trees::ls_files::run(command, global, output),

@@ -1,0 +1,70 @@
+//! The topics of `hedgerow help TOPIC`. Their texts are also pages of the documentation.
+
+/// A topic: its name, what it is about, and its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Topic {
+    pub name: &'static str,
+    text: &'static str,
+}
+
+const TOPICS: [Topic; 8] = [
+    topic("configuration", include_str!("topics/configuration.md")),
+    topic("environment", include_str!("topics/environment.md")),
+    topic("exit-codes", include_str!("topics/exit-codes.md")),
+    topic("filters", include_str!("topics/filters.md")),
+    topic("json", include_str!("topics/json.md")),
+    topic("limits", include_str!("topics/limits.md")),
+    topic("statistics", include_str!("topics/statistics.md")),
+    topic("workers", include_str!("topics/workers.md")),
+];
+
+const fn topic(name: &'static str, text: &'static str) -> Topic {
+    Topic { name, text }
+}
+
+/// The topic with this name.
+pub fn find(name: &str) -> Option<&'static Topic> {
+    TOPICS.iter().find(|topic| topic.name == name)
+}
+
+/// The names of all topics, with commas.
+pub fn names() -> String {
+    TOPICS.map(|topic| topic.name).join(", ")
+}
+
+/// The text as a terminal shows it: without the marks of Markdown that only a page needs.
+pub fn text(topic: &Topic) -> String {
+    let lines = topic.text.lines().filter(|line| !line.starts_with("| ---"));
+    let plain = lines.map(|line| {
+        let line = line.trim_start_matches('#').trim_start_matches("| ");
+        let line = line.trim_end_matches(" |").replace('`', "");
+        format!("{}\n", line.replace(" | ", "  ").trim_end())
+    });
+    plain.collect::<String>().trim_start().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use clap::CommandFactory;
+
+    #[test]
+    fn topics_are_short_and_no_commands() {
+        for topic in &TOPICS {
+            let shown = text(topic);
+            assert!(
+                !shown.contains('`') && !shown.contains('#'),
+                "{}",
+                topic.name
+            );
+            assert!(
+                shown.lines().all(|line| line.len() <= 100),
+                "{}",
+                topic.name
+            );
+            let command = Arguments::command();
+            assert!(command.find_subcommand(topic.name).is_none());
+        }
+    }
+}

@@ -24,7 +24,7 @@ pub fn tell(global: &Global, execution: &Execution, output: &Output) -> Result<(
     let path = environment::from_directory(global, path);
     if holds_something_else(&path).map_err(Failure::fatal)? {
         return Err(Failure::fatal(format_args!(
-            "'{}' holds something else than statistics, and is left as it is",
+            "'{}' does not hold statistics, and is left as it is",
             path.display()
         )));
     }

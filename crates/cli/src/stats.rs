@@ -37,7 +37,7 @@ fn write(path: &Path, force: bool, drawing: &str) -> Result<(), Failure> {
         let mut failure = not_started(&error);
         let is_taken = error.kind() == ErrorKind::AlreadyExists && !force;
         if is_taken && hedgerow_fs::is_there(path).unwrap_or(false) {
-            failure.hint = Some("-f replaces it".into());
+            failure.hint = Some("use -f to replace it".into());
         }
         failure
     })
@@ -46,7 +46,7 @@ fn write(path: &Path, force: bool, drawing: &str) -> Result<(), Failure> {
 fn unreadable(error: Error) -> Failure {
     let mut failure = not_started(&error);
     if matches!(error, Error::NotStatistics { .. }) {
-        failure.hint = Some("hedgerow --stats=FILE COMMAND writes such a file".into());
+        failure.hint = Some("use hedgerow --stats=FILE COMMAND to record one".into());
     }
     failure
 }

@@ -193,7 +193,7 @@ pub fn words(
     line(format_args!("\n{}", why(advice)));
     if measured.is_cut_short {
         line(format_args!(
-            "The time was over while more workers still helped: still more might."
+            "Time ran out while more workers still helped; even more might."
         ));
     }
     text

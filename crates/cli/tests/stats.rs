@@ -96,7 +96,7 @@ fn what_exists_stays_unless_it_is_to_go() {
     let directory = directory.path();
     std::fs::write(directory.join("plot.svg"), "mine").unwrap();
     let said = refused(directory, &["stats", "stats.json", "-o", "plot.svg"]);
-    let expected = "error: cannot create 'plot.svg': File exists\n\nhint: -f replaces it\n";
+    let expected = "error: cannot create 'plot.svg': File exists\n\nhint: use -f to replace it\n";
     assert_eq!(said, expected);
     assert_eq!(std::fs::read(directory.join("plot.svg")).unwrap(), b"mine");
     assert!(!directory.join("plot.svg.lock").exists());

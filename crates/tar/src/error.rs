@@ -107,7 +107,7 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
         Some(start) => !start.contains(&0),
         None => bytes.contains(&b'\n') && !bytes.contains(&0),
     };
-    name.or_else(|| is_plain.then_some("a plain file, no tar archive"))
+    name.or_else(|| is_plain.then_some("a plain file, not a tar archive"))
 }
 
 /// What is wrong with a header, so that everything after it is unreadable.
@@ -131,7 +131,7 @@ pub enum Malformed {
         limit: u64,
     },
     /// The map of a sparse file is not in order or does not fit the file.
-    #[error("the map of a sparse file makes no sense")]
+    #[error("the map of a sparse file is invalid")]
     SparseMap,
     /// The map of a sparse file is longer than the limit.
     #[error("the map of a sparse file has more than {0} segments")]
@@ -182,7 +182,7 @@ pub enum Unusable {
     #[error("the {0} is out of range")]
     Number(&'static str),
     /// An extended attribute cannot be decoded or encoded.
-    #[error("an extended attribute that makes no sense")]
+    #[error("an invalid extended attribute")]
     Xattr,
     /// The type of the member is unknown.
     #[error("members of type '{}' are not known", char::from(*.0).escape_default())]

@@ -164,5 +164,5 @@ fn changed(mut node: Node, arguments: &Arguments, defaults: Defaults) -> Node {
 }
 
 fn owner(word: &str) -> Result<u32, String> {
-    number(word).ok_or_else(|| format!("'{word}' is no number of 32 bits"))
+    number(word).ok_or_else(|| format!("'{word}' is not a 32-bit number"))
 }

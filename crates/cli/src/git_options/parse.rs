@@ -212,7 +212,7 @@ impl<'a> Spelled<'a> {
         let (command, shown) = (self.known.command, option.shown(is_negated));
         let message = format!("'hedgerow {command}' has no option {shown}; nothing was touched");
         Failure {
-            hint: Some(format!("git has it: git {command} {git}")),
+            hint: Some(format!("use git: git {command} {git}")),
             ..Failure::usage(message)
         }
     }

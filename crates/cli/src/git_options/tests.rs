@@ -70,7 +70,7 @@ fn what_only_git_has_is_refused_by_name() {
         assert_eq!(failure.exit_code, 129);
         assert_eq!(
             failure.hint.unwrap(),
-            format!("git has it: git checkout {hint}")
+            format!("use git: git checkout {hint}")
         );
     }
 }

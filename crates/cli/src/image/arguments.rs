@@ -239,7 +239,7 @@ pub struct Extract {
     /// Extract into a directory that is not empty, and replace existing files, but not directories
     #[arg(short, long)]
     pub force: bool,
-    /// Remove N leading components from each path
+    /// Strip N leading path components
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub strip_components: usize,
     /// Make the current user the owner of everything, even for root

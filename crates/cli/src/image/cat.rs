@@ -14,9 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 
 pub fn run(command: &Cat, global: &Global, output: &Output) -> Result<u8, Failure> {
     if global.json {
-        return Err(not_started(
-            "a file is printed as it is: cat takes no --json",
-        ));
+        return Err(not_started("cat prints a file, not JSON"));
     }
     let execution = execution::interruptible(global)?;
     let image = open(&command.place, global)?;

@@ -67,7 +67,7 @@ fn place(named: &Path, global: &Global, may_replace: bool) -> Result<Destination
     }
     if !may_replace && hedgerow_fs::is_there(target).map_err(not_started)? {
         return Err(Failure {
-            hint: Some("-f replaces it".into()),
+            hint: Some("use -f to replace it".into()),
             ..not_started(refused("File exists"))
         });
     }

@@ -21,9 +21,7 @@ use std::sync::Arc;
 
 pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Failure> {
     if global.json {
-        return Err(not_started(
-            "an archive is what it is: to-tar takes no --json",
-        ));
+        return Err(not_started("to-tar prints an archive, not JSON"));
     }
     let execution = execution::interruptible(global)?;
     let image = Arc::new(super::open(&command.place, global)?);
@@ -64,7 +62,7 @@ pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Fail
         },
         None if StandardOutput::is_terminal() => {
             return Err(Failure {
-                hint: Some("-o FILE writes it there".into()),
+                hint: Some("use -o FILE to write it to a file".into()),
                 ..not_started("an archive is not for a terminal")
             })
         }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Write missing or broken reverse indexes
 #[derive(Debug, Args)]
 pub struct ReverseIndex {
-    /// Packs, or their indexes; all of the repository without any
+    /// Packs or their indexes [default: all of the repository]
     #[arg(value_name = "PACK")]
     pub packs: Vec<PathBuf>,
 }

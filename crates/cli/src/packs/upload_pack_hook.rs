@@ -49,7 +49,7 @@ pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result
         Err(_) => return hand_over(command, &input),
     };
     let settings = ServingSettings::load(repository.environment()).unwrap_or_else(|_| {
-        output.warn("nothing is cached or logged: the server's configuration makes no sense");
+        output.warn("nothing is cached or logged: the server's configuration is invalid");
         ServingSettings::default()
     });
     let code = serve(

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Verify packs against their indexes
 #[derive(Debug, Args)]
 pub struct VerifyPack {
-    /// Only tell how long the chains of deltas are
+    /// Only print statistics of delta chains
     #[arg(short, long)]
     pub stat_only: bool,
     /// The hash function of the objects, outside of a repository

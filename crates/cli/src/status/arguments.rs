@@ -75,7 +75,7 @@ pub struct Status {
     #[arg(long, value_name = "MODES", num_args = 0..=1, require_equals = true,
         default_missing_value = "", action = clap::ArgAction::Append)]
     pub column: Vec<OsString>,
-    /// Detect renames, whatever the configuration says
+    /// Detect renames, regardless of the configuration
     #[arg(long, alias = "no-no-renames", overrides_with = "no_renames")]
     pub renames: bool,
     /// Do not detect renames

@@ -48,7 +48,8 @@ pub const OPTIONS: GitOptions = GitOptions {
 
 /// Write a commit as a tar archive
 ///
-/// The bytes of a tar archive are those of git. The levels -0 to -9 are for compressed archives.
+/// Tar archives are the same, byte for byte, as git's. Options -0 to -9 set the level of compressed
+/// archives.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "hedgerow archive [OPTIONS] <TREE-ISH> [PATH]...\n       \
@@ -58,7 +59,7 @@ pub struct Archive {
     /// The format: tar, or tar.gz or tgz [default: by the name of the output, else tar]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
-    /// Put PREFIX before all paths; usually a directory with a slash at its end
+    /// Prepend PREFIX to all paths; usually a directory with a slash at its end
     #[arg(
         long,
         value_name = "PREFIX",
@@ -78,13 +79,13 @@ pub struct Archive {
     /// The level of compression
     #[arg(long, hide = true)]
     pub level: Option<u32>,
-    /// Write to FILE, which is replaced when the archive is complete
+    /// Write to FILE; an existing file is replaced when the archive is complete
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<OsString>,
     /// Read .gitattributes in the working tree instead of those in the tree
     #[arg(long)]
     pub worktree_attributes: bool,
-    /// The time of all entries
+    /// Modification time of all entries
     #[arg(long, value_name = "TIME")]
     pub mtime: Option<OsString>,
     /// List the formats
@@ -216,7 +217,7 @@ fn format(command: &Archive) -> Result<ArchiveFormat, Failure> {
     };
     if name == "zip" {
         return Err(Failure {
-            hint: Some("git has it: git archive --format=zip ...".into()),
+            hint: Some("use git: git archive --format=zip ...".into()),
             ..Failure::usage("'hedgerow archive' has no format zip; nothing was touched")
         });
     }
@@ -249,7 +250,7 @@ fn refuse_commands(repository: &Repository, command: &Archive) -> Result<(), Fai
         if is_named || command.format.is_none() && by_output {
             let reason = format!("tar.{name}.command ('{program}') is not run here");
             return Err(Failure {
-                hint: Some("git has it: git archive ...".into()),
+                hint: Some("use git: git archive ...".into()),
                 exit_code: FATAL,
                 ..Failure::usage(reason)
             });

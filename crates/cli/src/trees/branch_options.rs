@@ -16,16 +16,17 @@ pub struct BranchOptions {
     /// Detach HEAD at the commit even if a branch is named
     #[arg(short, long)]
     pub detach: bool,
-    /// Let the new branch follow the one it starts at; without a name, it gets that one's
+    /// Set the start point as upstream of the new branch, which is named after it unless named
+    /// otherwise
     #[arg(short, long, value_name = "direct|inherit", num_args = 0..=1, require_equals = true)]
     pub track: Option<Option<OsString>>,
-    /// Let the new branch follow none
+    /// Do not set an upstream
     #[arg(long)]
     pub no_track: bool,
-    /// Switch to a branch without commits
+    /// Create a branch without commits and switch to it
     #[arg(long, value_name = "BRANCH")]
     pub orphan: Option<OsString>,
-    /// Create a branch from the remote branch of that name, whatever checkout.guess says
+    /// Create a branch from the remote branch of the same name, regardless of checkout.guess
     #[arg(long)]
     pub guess: bool,
     /// Do not create a branch from a remote branch
@@ -34,7 +35,7 @@ pub struct BranchOptions {
     /// Refuse to overwrite ignored files
     #[arg(long)]
     pub no_overwrite_ignore: bool,
-    /// Take a branch even if another working tree has it checked out
+    /// Check out a branch even if another working tree uses it
     #[arg(long)]
     pub ignore_other_worktrees: bool,
 }

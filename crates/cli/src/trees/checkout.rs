@@ -24,29 +24,29 @@ pub struct Checkout {
     /// Create a branch at the revision and switch to it
     #[arg(short = 'b', long, value_name = "BRANCH")]
     pub new_branch: Option<OsString>,
-    /// As -b, but move the branch if it exists
+    /// Like -b, but reset the branch if it exists
     #[arg(short = 'B', long, value_name = "BRANCH")]
     pub reset_branch: Option<OsString>,
-    /// Give the new branch a log, whatever core.logAllRefUpdates says
+    /// Create a reflog for the new branch
     #[arg(short = 'l', long)]
     pub log: bool,
-    /// Overwrite local changes and untracked files; leave out paths in conflict
+    /// Overwrite local changes and untracked files; skip unmerged paths
     #[arg(short, long)]
     pub force: bool,
     #[command(flatten)]
     pub merge: MergeOptions,
     #[command(flatten)]
     pub branch: BranchOptions,
-    /// Leave paths that the revision does not have (default)
+    /// Keep paths that the revision does not have (default)
     #[arg(long)]
     pub overlay: bool,
     /// Remove matching paths that the revision does not have
     #[arg(long)]
     pub no_overlay: bool,
-    /// Write our side of paths in conflict
+    /// Check out our version of unmerged paths
     #[arg(short = '2', long, overrides_with = "theirs")]
     pub ours: bool,
-    /// Write their side of paths in conflict
+    /// Check out their version of unmerged paths
     #[arg(short = '3', long)]
     pub theirs: bool,
     /// Also write paths outside the sparse checkout

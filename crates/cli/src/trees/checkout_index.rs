@@ -51,13 +51,13 @@ pub struct CheckoutIndex {
     /// Copy files outside the sparse checkout, too
     #[arg(long)]
     pub ignore_skip_worktree_bits: bool,
-    /// Overwrite files that are there
+    /// Overwrite existing files
     #[arg(short, long)]
     pub force: bool,
-    /// Write only files that are there already
+    /// Write only files that exist already
     #[arg(short, long)]
     pub no_create: bool,
-    /// Store the stat data of the files in the index
+    /// Update the stat data of the files in the index
     #[arg(short = 'u', long)]
     pub index: bool,
     /// Paths on standard input and in the output end with NUL
@@ -72,10 +72,10 @@ pub struct CheckoutIndex {
     /// Do not write to temporary files
     #[arg(long)]
     pub no_temp: bool,
-    /// Put STRING before all paths; usually a directory with a slash at its end
+    /// Prepend STRING to all paths; usually a directory with a slash at its end
     #[arg(long, value_name = "STRING")]
     pub prefix: Option<OsString>,
-    /// Copy the files of a stage of conflicts: 1, 2, 3, or all to temporary files
+    /// Copy this stage of unmerged files: 1, 2, 3, or all (to temporary files)
     #[arg(long, value_name = "1|2|3|all")]
     pub stage: Option<OsString>,
     #[command(flatten)]

@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 /// Remove untracked files from the working tree
 #[derive(Debug, Args)]
 pub struct Clean {
-    /// Remove files; twice: also repositories in untracked directories
+    /// Remove files; twice: also untracked repositories
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub force: u8,
     /// Only list what would be removed

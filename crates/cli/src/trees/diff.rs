@@ -37,7 +37,7 @@ pub struct DiffIndex {
     /// Compare the index, not the working tree
     #[arg(long)]
     pub cached: bool,
-    /// A file that is gone from the working tree counts as its entry in the index
+    /// Treat missing files as unchanged
     #[arg(short = 'm', alias = "match-missing")]
     pub match_missing: bool,
     /// A tree, then paths to compare
@@ -67,13 +67,13 @@ pub struct ShownDifferences {
     /// Swap the sides
     #[arg(short = 'R', alias = "reverse")]
     pub reverse: bool,
-    /// Show only differences of these kinds: A, D, M, T, U; in lower case, all others
+    /// Show only differences of these kinds (A, D, M, T, U); lower case excludes them
     #[arg(long, value_name = "KINDS")]
     pub diff_filter: Option<OsString>,
-    /// Show at least N digits of the names of objects
+    /// Show at least N digits of object ids
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
     pub abbrev: Option<Option<OsString>>,
-    /// Show whole names of objects
+    /// Show full object ids
     #[arg(long)]
     pub no_abbrev: bool,
     /// Which submodule changes to ignore: none, untracked, dirty or all; without WHEN, all
@@ -147,7 +147,7 @@ impl<'a> Run<'a> {
         }
         if shown.raw && (shown.name_only || shown.name_status) {
             return Err(Failure {
-                hint: Some(format!("git has it: git {name} --raw --name-status")),
+                hint: Some(format!("use git: git {name} --raw --name-status")),
                 ..Failure::usage("--raw cannot be used with --name-only or --name-status here")
             });
         }

@@ -21,19 +21,19 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// List files of the index and of the working tree
+/// List files in the index and the working tree
 ///
-/// Without a kind of files, those of the index are listed.
+/// Lists the files in the index unless options select others.
 #[derive(Debug, Args)]
 #[command(args_override_self = true)]
 pub struct LsFiles {
-    /// List the files of the index
+    /// List the files in the index
     #[arg(short, long)]
     pub cached: bool,
-    /// List the files of the index that are gone
+    /// List tracked files that are missing
     #[arg(short, long)]
     pub deleted: bool,
-    /// List the files of the index that differ
+    /// List modified files
     #[arg(short, long)]
     pub modified: bool,
     /// List untracked files
@@ -42,13 +42,13 @@ pub struct LsFiles {
     /// List only ignored files; needs -o or -c, and patterns
     #[arg(short, long)]
     pub ignored: bool,
-    /// Show the modes, objects and stages of the index
+    /// Show modes, object ids and stages
     #[arg(short, long)]
     pub stage: bool,
-    /// List untracked files in the way of files of the index
+    /// List untracked files that are in the way of tracked files
     #[arg(short, long)]
     pub killed: bool,
-    /// List files in conflict, with their stages
+    /// List unmerged files with their stages
     #[arg(short, long)]
     pub unmerged: bool,
     /// List the sides of resolved conflicts
@@ -57,10 +57,10 @@ pub struct LsFiles {
     /// List an untracked directory as one path
     #[arg(long = "directory")]
     pub directories: bool,
-    /// List no empty untracked directory
+    /// Do not list empty untracked directories
     #[arg(long)]
     pub no_empty_directory: bool,
-    /// Show a letter for the kind of each file
+    /// Show a status letter for each file
     #[arg(short = 't', alias = "tags")]
     pub tags: bool,
     /// (-v) Show it in lower case if the file is assumed unchanged
@@ -75,13 +75,13 @@ pub struct LsFiles {
     /// Ignore files that match PATTERN
     #[arg(short = 'x', long, value_name = "PATTERN", action = clap::ArgAction::Append)]
     pub exclude: Vec<OsString>,
-    /// Read patterns of ignored files from FILE, named from the top of the working tree
+    /// Read ignore patterns from FILE
     #[arg(short = 'X', long, value_name = "FILE", action = clap::ArgAction::Append)]
     pub exclude_from: Vec<PathBuf>,
-    /// Read patterns of ignored files from the file of this name in each directory
+    /// Read ignore patterns from the file with this name in each directory
     #[arg(long, value_name = "NAME")]
     pub exclude_per_directory: Option<OsString>,
-    /// Use git's standard patterns of ignored files
+    /// Use git's standard ignore files
     #[arg(long)]
     pub exclude_standard: bool,
     /// Show paths from the top of the working tree
@@ -90,7 +90,7 @@ pub struct LsFiles {
     /// Fail if a pathspec matches nothing
     #[arg(long)]
     pub error_unmatch: bool,
-    /// Show at least N digits of the names of objects
+    /// Show at least N digits of object ids
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
     pub abbrev: Option<Option<OsString>>,
     /// List each path once

@@ -68,46 +68,46 @@ pub const OPTIONS: GitOptions = GitOptions {
     ],
 };
 
-/// Move the branch forward to another commit
+/// Fast-forward the branch to another commit
 #[derive(Debug, Args)]
 #[command(override_usage = "hedgerow merge [OPTIONS] [--ff-only] [COMMIT]...")]
 pub struct Merge {
-    /// Move the branch forward where no merge is needed; another merge is refused here (default)
+    /// Fast-forward; a merge that needs a commit is refused (default)
     #[arg(long, overrides_with_all = ["no_ff", "ff_only"])]
     pub ff: bool,
-    /// Always make a commit: only git does that
+    /// Always create a merge commit (refused: use git)
     #[arg(long, overrides_with_all = ["ff", "ff_only"])]
     pub no_ff: bool,
-    /// Refuse what needs a merge in git's words
+    /// Only fast-forward; end as git does where that is impossible
     #[arg(long, overrides_with_all = ["ff", "no_ff"])]
     pub ff_only: bool,
-    /// Show what changed, in numbers (default; merge.stat)
+    /// Show a diffstat (default; merge.stat)
     #[arg(long, overrides_with_all = ["no_stat", "compact_summary"])]
     pub stat: bool,
-    /// Do not show what changed
+    /// Do not show a diffstat
     #[arg(short = 'n', long, overrides_with_all = ["stat", "compact_summary"])]
     pub no_stat: bool,
-    /// Show created and deleted files and changed modes behind the names
+    /// Show created and deleted files and mode changes in the diffstat
     #[arg(long, overrides_with_all = ["stat", "no_stat"])]
     pub compact_summary: bool,
-    /// A message for the commit, which is not made
+    /// Message of the merge commit (unused: none is created)
     #[arg(short, long, value_name = "MESSAGE")]
     pub message: Vec<OsString>,
-    /// Histories that have no commit in common need a merge, too
+    /// Merge unrelated histories (refused: use git)
     #[arg(long)]
     pub allow_unrelated_histories: bool,
-    /// Keep ignored files that are in the way
+    /// Refuse to overwrite ignored files
     #[arg(long)]
     pub no_overwrite_ignore: bool,
-    /// Put local changes aside: only git does that
+    /// Stash local changes first (refused: use git)
     #[arg(long)]
     pub autostash: bool,
-    /// Do not put local changes aside (merge.autostash)
+    /// Do not stash local changes (merge.autostash)
     #[arg(long)]
     pub no_autostash: bool,
     #[command(flatten)]
     pub writing: Writing,
-    /// What to merge; without it, the upstream of the current branch
+    /// Commit to merge [default: the upstream of the current branch]
     #[arg(value_name = "COMMIT")]
     pub words: Vec<OsString>,
 }
@@ -294,7 +294,7 @@ fn needs_commit(command: &Merge) -> Failure {
     let words = command.words.iter().map(|word| word.to_string_lossy());
     let words: Vec<_> = words.collect();
     Failure {
-        hint: Some(format!("git has it: git merge {}", words.join(" "))),
+        hint: Some(format!("use git: git merge {}", words.join(" "))),
         ..Failure::fatal(
             "hedgerow only moves a branch forward, and this merge needs a commit; nothing was \
              touched",

@@ -11,13 +11,13 @@ use std::os::unix::ffi::OsStrExt;
 /// Options about merges.
 #[derive(Debug, Args)]
 pub struct MergeOptions {
-    /// Merge local changes with the branch; with paths, make their conflicts again
+    /// Merge local changes into the new branch; with paths, recreate their conflicts
     #[arg(short, long)]
     merge: bool,
     /// Do not
     #[arg(long, hide = true)]
     no_merge: bool,
-    /// As --merge, showing conflicts as merge, diff3 or zdiff3 (merge.conflictStyle)
+    /// Like --merge, with conflicts shown as merge, diff3 or zdiff3 (merge.conflictStyle)
     #[arg(long, value_name = "STYLE")]
     conflict: Option<OsString>,
 }

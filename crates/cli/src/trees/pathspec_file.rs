@@ -19,7 +19,7 @@ pub struct PathspecFile {
     /// Read the pathspecs from FILE; '-' means standard input
     #[arg(long, value_name = "FILE")]
     pub pathspec_from_file: Option<OsString>,
-    /// They end with NUL instead of a newline
+    /// The pathspecs end with NUL instead of a newline
     #[arg(long)]
     pub pathspec_file_nul: bool,
 }

@@ -61,7 +61,7 @@ pub struct ReadTree {
     /// Merge one, two or three trees with the index
     #[arg(short = 'm', long = "merge")]
     pub merge: bool,
-    /// As -m, but end conflicts and overwrite local changes and untracked files
+    /// Like -m, but discard conflicts, local changes and untracked files
     #[arg(long)]
     pub reset: bool,
     /// Read the tree into the index under DIRECTORY
@@ -70,7 +70,7 @@ pub struct ReadTree {
     /// Update the working tree with the result
     #[arg(short = 'u', long = "update")]
     pub update: bool,
-    /// Do not look at the working tree
+    /// Ignore the working tree
     #[arg(short = 'i', long = "index-only")]
     pub index_only: bool,
     /// Merge three trees only if no conflict is left
@@ -91,12 +91,12 @@ pub struct ReadTree {
     /// Do not apply the patterns of a sparse checkout
     #[arg(long)]
     pub no_sparse_checkout: bool,
-    /// Without effect: ignored files are overwritten anyway
+    /// No effect: ignored files are always overwritten
     #[arg(long, value_name = "GITIGNORE")]
     pub exclude_per_directory: Vec<OsString>,
     #[command(flatten)]
     pub writing: Writing,
-    /// Trees, or what leads to them
+    /// Trees, or revisions that lead to trees
     #[arg(value_name = "TREE-ISH")]
     pub trees: Vec<OsString>,
 }

@@ -56,7 +56,7 @@ pub const OPTIONS: GitOptions = GitOptions {
     ],
 };
 
-/// Move HEAD to a commit, or set paths of the index to their state in one
+/// Reset HEAD to a commit, or paths of the index to their state in a commit
 ///
 /// Without paths, HEAD moves, or the branch that it names. The index follows unless --soft is given;
 /// the working tree follows with --hard, --merge and --keep. With paths, only these paths of the
@@ -77,13 +77,13 @@ pub struct Reset {
     /// Reset HEAD, the index and the working tree; local changes are lost
     #[arg(long, overrides_with_all = ["mixed", "soft", "merge", "keep"])]
     pub hard: bool,
-    /// As --hard, but keep unstaged changes of files that the commit has as in the index
+    /// Like --hard, but keep unstaged changes
     #[arg(long, overrides_with_all = ["mixed", "soft", "hard", "keep"])]
     pub merge: bool,
     /// Reset HEAD and the index, but keep local changes
     #[arg(long, overrides_with_all = ["mixed", "soft", "hard", "merge"])]
     pub keep: bool,
-    /// Mark paths that the index loses as to be added later
+    /// Mark removed paths as intent-to-add
     #[arg(short = 'N', long)]
     pub intent_to_add: bool,
     /// Refresh the index and list unstaged changes (default)

@@ -33,19 +33,19 @@ pub struct Restore {
     /// Do not restore the working tree
     #[arg(long, hide = true)]
     pub no_worktree: bool,
-    /// Leave out paths in conflict
+    /// Skip unmerged paths
     #[arg(long)]
     pub ignore_unmerged: bool,
-    /// Leave paths that TREE does not have
+    /// Keep paths that TREE does not have
     #[arg(long)]
     pub overlay: bool,
     /// Remove matching paths that TREE does not have (default)
     #[arg(long)]
     pub no_overlay: bool,
-    /// Write our side of paths in conflict
+    /// Check out our version of unmerged paths
     #[arg(short = '2', long, overrides_with = "theirs")]
     pub ours: bool,
-    /// Write their side of paths in conflict
+    /// Check out their version of unmerged paths
     #[arg(short = '3', long)]
     pub theirs: bool,
     #[command(flatten)]

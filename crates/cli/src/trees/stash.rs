@@ -21,9 +21,9 @@ use hedgerow::stash::{
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-/// Put local changes aside, and bring them back
+/// Stash local changes, and restore them
 ///
-/// Without a verb, changes are put aside as by push.
+/// Without a subcommand, same as push.
 #[derive(Debug, Args)]
 pub struct Stash {
     #[command(subcommand)]
@@ -32,14 +32,14 @@ pub struct Stash {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Put local changes aside, and set index and working tree to HEAD
+    /// Stash local changes, and reset the index and the working tree to HEAD
     Push(Push),
     /// The same; all words are the message
     #[command(hide = true)]
     Save(Push),
-    /// Bring back an entry and drop it
+    /// Apply an entry and drop it
     Pop(Apply),
-    /// Bring back an entry
+    /// Apply an entry
     Apply(Apply),
     /// Delete an entry
     Drop(Entry),
@@ -47,29 +47,29 @@ enum Verb {
     Clear(Words),
     /// List the entries
     List,
-    /// Create a branch where an entry was made, and bring the entry back there
+    /// Create a branch at the base of an entry, and apply the entry there
     Branch(Words),
-    /// Make the commits of an entry, and change nothing else
+    /// Create the commits of an entry without storing it
     Create(Words),
-    /// Make a commit the newest entry
+    /// Store a commit as the newest entry
     Store(Store),
 }
 
 #[derive(Debug, Args)]
 struct Push {
-    /// Leave what is in the index, there and in the working tree
+    /// Keep staged changes in the index and the working tree
     #[arg(short, long)]
     keep_index: bool,
     /// Do not
     #[arg(long)]
     no_keep_index: bool,
-    /// Put aside only what is in the index
+    /// Stash only staged changes
     #[arg(short = 'S', long)]
     staged: bool,
-    /// Put aside untracked files, too
+    /// Also stash untracked files
     #[arg(short = 'u', long)]
     include_untracked: bool,
-    /// Put aside untracked and ignored files, too
+    /// Also stash untracked and ignored files
     #[arg(short, long)]
     all: bool,
     /// The message of the entry
@@ -86,31 +86,31 @@ struct Push {
 
 #[derive(Debug, Args)]
 struct Apply {
-    /// Bring back what was in the index, too
+    /// Also restore the index
     #[arg(long)]
     index: bool,
     /// Do not
     #[arg(long)]
     no_index: bool,
-    /// The name of what is there now, in conflicts
+    /// Label of the current side in conflicts
     #[arg(long, allow_hyphen_values = true)]
     label_ours: Option<OsString>,
-    /// The name of what is brought back, in conflicts
+    /// Label of the stashed side in conflicts
     #[arg(long, allow_hyphen_values = true)]
     label_theirs: Option<OsString>,
-    /// The name of what both come from, in conflicts
+    /// Label of the common base in conflicts
     #[arg(long, allow_hyphen_values = true)]
     label_base: Option<OsString>,
     #[command(flatten)]
     writing: Writing,
-    /// A number, or a revision; the newest entry if none is given
+    /// A number or a revision [default: the newest entry]
     #[arg(value_name = "STASH")]
     words: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
 struct Entry {
-    /// A number, or a revision; the newest entry if none is given
+    /// A number or a revision [default: the newest entry]
     #[arg(value_name = "STASH")]
     words: Vec<OsString>,
 }

@@ -122,7 +122,7 @@ fn refuse_options(words: Vec<OsString>, verb: &[u8]) -> Result<Vec<OsString>, Fa
     };
     let shown: Vec<_> = rest.iter().map(|word| word.to_string_lossy()).collect();
     Err(Failure {
-        hint: Some(format!("git has it: git stash {verb} {}", shown.join(" "))),
+        hint: Some(format!("use git: git stash {verb} {}", shown.join(" "))),
         ..Failure::usage(format_args!(
             "'hedgerow stash' has no {what}; nothing was touched"
         ))

@@ -73,7 +73,7 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
 
 /// Register, update and list submodules
 ///
-/// What has to be cloned or fetched is refused: only git does that.
+/// Submodules that have to be cloned or fetched are refused: use git.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Submodule {
@@ -85,11 +85,11 @@ pub struct Submodule {
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    /// List submodules with their commits and whether those are checked out
+    /// List submodules with their commits and states
     Status(StatusOf),
     /// Register submodules in the configuration
     Init(Init),
-    /// Check the commits of the index out in submodules
+    /// Check out in each submodule the commit that the index records
     Update(Update),
 }
 
@@ -121,7 +121,7 @@ pub struct Init {
 
 #[derive(Debug, Args)]
 pub struct Update {
-    /// Register submodules that are not, first
+    /// Register new submodules first
     #[arg(short, long)]
     pub init: bool,
     /// Update submodules of submodules, too
@@ -130,10 +130,10 @@ pub struct Update {
     /// Overwrite local changes and untracked files in submodules
     #[arg(short, long)]
     pub force: bool,
-    /// Check out commits that no reference reaches, too
+    /// Also check out commits that no reference reaches
     #[arg(short = 'N', long)]
     pub no_fetch: bool,
-    /// Check commits out whatever submodule.<name>.update says
+    /// Check out commits regardless of submodule.<name>.update
     #[arg(long)]
     pub checkout: bool,
     #[command(flatten)]

@@ -21,7 +21,7 @@ pub struct Switch {
     /// Create a branch at the revision and switch to it
     #[arg(short, long, value_name = "BRANCH")]
     pub create: Option<OsString>,
-    /// As --create, but move the branch if it exists
+    /// Like --create, but reset the branch if it exists
     #[arg(long, value_name = "BRANCH")]
     pub force_create: Option<OsString>,
     /// Overwrite local changes and untracked files

@@ -193,7 +193,7 @@ fn what_is_there_stays_unless_it_may_be_replaced() {
     let home = home();
     fs::write(home.path().join("image"), "precious").unwrap();
     let refused = image(home.path(), &["create", "tree", "image"]);
-    let said = "error: cannot create 'image': File exists\n\nhint: -f replaces it\n";
+    let said = "error: cannot create 'image': File exists\n\nhint: use -f to replace it\n";
     assert_eq!((refused.code, refused.stderr.as_str()), (2, said));
     assert_eq!(fs::read(home.path().join("image")).unwrap(), b"precious");
     assert_eq!(
@@ -218,7 +218,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         (&["tree", "nowhere/image"], "cannot create '"),
         (
             &["tree/large", "image"],
-            "cannot read the archive 'tree/large': this is a plain file, no tar archive",
+            "cannot read the archive 'tree/large': this is a plain file, not a tar archive",
         ),
     ] {
         let refused = image(home.path(), &[&["create"], words].concat());

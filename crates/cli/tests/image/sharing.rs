@@ -218,7 +218,7 @@ fn holes_cost_nothing_up_to_a_limit() {
         sparse_archive(home, "large.tar", size);
         let refused = image(home, &["create", "-q", "large.tar", "new"]);
         let reason = "error: cannot store 'f': with it, files have more than 4398046511104 bytes \
-                      of holes\n\nhint: --max-holes allows more\n";
+                      of holes\n\nhint: use --max-holes to allow more\n";
         assert_eq!(
             (refused.code, refused.stderr.as_str()),
             (2, reason),

@@ -109,7 +109,7 @@ fn an_archive_appears_whole_and_replaces_nothing_unasked() {
     packed(home.path(), "tree", &[]);
     fs::write(home.path().join("there"), "precious").unwrap();
     let refused = image(home.path(), &["to-tar", "-o", "there", "image"]);
-    let said = "error: cannot create 'there': File exists\n\nhint: -f replaces it\n";
+    let said = "error: cannot create 'there': File exists\n\nhint: use -f to replace it\n";
     assert_eq!((refused.code, refused.stderr.as_str()), (2, said));
     for fault in ["write:1:28", "write:2:28", "rename:1:5", "read:9:5"] {
         let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));

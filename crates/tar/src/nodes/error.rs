@@ -29,7 +29,7 @@ pub enum SourceError {
         limit: usize,
     },
     /// An entry has other entries below it but is not a directory.
-    #[error("'{0}' has entries below it in the archive, and is no directory")]
+    #[error("'{0}' has entries below it in the archive, but is not a directory")]
     NotADirectory(BString),
     /// The directory that should become the root does not exist.
     #[error("there is no directory '{0}' in the archive")]

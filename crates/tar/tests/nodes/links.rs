@@ -93,6 +93,6 @@ fn twenty_thousand_links_one_to_another() {
 #[test]
 fn a_link_is_no_directory() {
     let members = [('f', "a", ""), ('h', "b", "a"), ('f', "b/c", "")];
-    let said = "'b' has entries below it in the archive, and is no directory";
+    let said = "'b' has entries below it in the archive, but is not a directory";
     assert_eq!(refusal(&members, &NodeOptions::default()), said);
 }

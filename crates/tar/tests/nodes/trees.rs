@@ -85,7 +85,7 @@ fn parents_that_are_missing_are_made_up() {
 
 #[test]
 fn what_has_entries_below_it_is_a_directory() {
-    let said = "'d/a' has entries below it in the archive, and is no directory";
+    let said = "'d/a' has entries below it in the archive, but is not a directory";
     for members in [
         &[('f', "d/a", ""), ('f', "d/a/x", "")][..],
         &[('f', "d/a/x", ""), ('l', "d/a", "..")],
@@ -157,8 +157,8 @@ fn damage_and_a_cut_name_archive_and_place() {
             &b"no archive at all"[..],
             "the archive ends at byte 17, within a header",
         ),
-        (&[b'x'; 154], "this is a plain file, no tar archive"),
-        (&[7; 1024], "this is a plain file, no tar archive"),
+        (&[b'x'; 154], "this is a plain file, not a tar archive"),
+        (&[7; 1024], "this is a plain file, not a tar archive"),
     ] {
         for compressed in [false, true] {
             let bytes = if compressed {

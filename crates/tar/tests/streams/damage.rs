@@ -131,7 +131,7 @@ fn what_is_no_archive_is_called_so() {
     let unknown = "this is no tar archive, and not compressed with gzip, bzip2, xz or zstd";
     for (input, message) in [
         (&b"hello\0"[..], unknown),
-        (b"hello", "this is a plain file, no tar archive"),
+        (b"hello", "this is a plain file, not a tar archive"),
         (b"hsqs", "this is a SquashFS image, no tar archive"),
         (
             b"\x04\x22\x4d\x18",

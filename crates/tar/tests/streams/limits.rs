@@ -177,7 +177,7 @@ fn maps_are_bounded() {
 
 #[test]
 fn maps_that_do_not_fit_are_refused() {
-    let message = "the map of a sparse file makes no sense";
+    let message = "the map of a sparse file is invalid";
     let map = |map: &str, size: &str, content: &[u8]| {
         let records = [("GNU.sparse.size", size), ("GNU.sparse.map", map)];
         Raw::new()

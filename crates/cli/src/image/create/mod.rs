@@ -82,10 +82,10 @@ fn refuse_stream(image: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure {
-        hint: Some("'./-' is a file of that name".into()),
+        hint: Some("use './-' for a file of that name".into()),
         ..not_started(
             "cannot write an image to standard output: \
-             an image is not written from its beginning to its end",
+             an image cannot be written as a stream",
         )
     })
 }
@@ -180,7 +180,7 @@ pub fn unwritten(error: WriteError) -> Failure {
     match error {
         WriteError::Cancelled => interrupted_by_user(),
         error @ WriteError::Holes { .. } => Failure {
-            hint: Some("--max-holes allows more".into()),
+            hint: Some("use --max-holes to allow more".into()),
             ..not_started(error)
         },
         error => not_started(error),

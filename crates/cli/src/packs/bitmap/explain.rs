@@ -20,7 +20,7 @@ const NAMED: usize = 5;
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// What is fetched, as revisions; after --not, what the receiver has
+    /// The revisions to fetch; after --not, those that the receiver has
     #[arg(
         value_name = "WANT|--not|HAVE",
         required = true,
@@ -140,7 +140,7 @@ fn hint(hindrance: &Hindrance) -> String {
             "there is no bitmap that can be used; make one: hedgerow bitmap write"
         }
         Hindrance::NoLookupTable => {
-            "without a lookup table all entries are stepped over first: set \
+            "without a lookup table, all entries are read first: set \
              pack.writeBitmapLookupTable and write the bitmaps anew"
         }
         Hindrance::FarFromBitmaps => {
@@ -167,12 +167,12 @@ fn write_text(document: &Document, text: &mut String) -> std::fmt::Result {
         None => writeln!(text, "bitmaps: none")?,
         Some(about) => writeln!(
             text,
-            "bitmaps: of {} commits and {} objects, {} lookup table, {} name hashes, {} \
+            "bitmaps: of {} commits and {} objects, lookup table: {}, name hashes: {}, {} \
              pseudo-merges\n  in '{}'",
             about.commits,
             about.objects,
-            with(about.lookup_table),
-            with(about.name_hashes),
+            yes_or_no(about.lookup_table),
+            yes_or_no(about.name_hashes),
             about.pseudo_merges,
             about.pack,
         )?,
@@ -210,9 +210,9 @@ fn write_text(document: &Document, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn with(there: bool) -> &'static str {
+fn yes_or_no(there: bool) -> &'static str {
     if there {
-        "a"
+        "yes"
     } else {
         "no"
     }

@@ -26,18 +26,18 @@ pub struct Bitmap {
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    /// Write the bitmaps of a pack; without one, of that with the most objects
+    /// Write the bitmaps of a pack, by default the largest one
     Write {
         /// The pack
         #[arg(value_name = "PACK")]
         pack: Option<PathBuf>,
-        /// Take nothing over from the bitmaps there are
+        /// Compute all bitmaps anew instead of keeping existing ones
         #[arg(long)]
         anew: bool,
     },
     /// Check every bitmap against what is reachable
     Verify,
-    /// Say which bitmaps a fetch uses, what has to be walked, and why it is not faster
+    /// Explain which bitmaps a fetch uses and what has to be walked
     Explain(Explain),
     /// List the commits that have a bitmap, and how many objects each reaches
     List,

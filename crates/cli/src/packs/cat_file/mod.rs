@@ -25,16 +25,16 @@ use std::os::unix::ffi::OsStrExt;
 #[derive(Debug, Args)]
 #[command(args_override_self = true)]
 pub struct CatFile {
-    /// Print the kind of the object
+    /// Print the type of the object
     #[arg(short = 't')]
     pub kind: bool,
     /// Print the size of the object
     #[arg(short = 's')]
     pub size: bool,
-    /// Say by the exit code whether the object exists
+    /// Exit with 0 if the object exists
     #[arg(short = 'e')]
     pub exists: bool,
-    /// Print the object for people
+    /// Pretty-print the object
     #[arg(short = 'p')]
     pub pretty: bool,
     /// For each object named on standard input, print a line about it and its content
@@ -43,28 +43,28 @@ pub struct CatFile {
     /// For each object named on standard input, print a line about it
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true)]
     pub batch_check: Option<Option<OsString>>,
-    /// Obey commands on standard input: contents NAME, info NAME, flush
+    /// Read commands from standard input: contents NAME, info NAME, flush
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true)]
     pub batch_command: Option<Option<OsString>>,
-    /// All objects, in order of their names, instead of those on standard input
+    /// List all objects, sorted by id, instead of those on standard input
     #[arg(long)]
     pub batch_all_objects: bool,
-    /// In whatever order is quickest
+    /// Print objects in the fastest order
     #[arg(long)]
     pub unordered: bool,
-    /// Write when enough has gathered, not after each object
+    /// Buffer the output instead of flushing it after each object
     #[arg(long, overrides_with = "no_buffer")]
     pub buffer: bool,
-    /// Write after each object
+    /// Flush the output after each object
     #[arg(long)]
     pub no_buffer: bool,
-    /// Names on standard input end with NUL
+    /// Read names that end with NUL
     #[arg(short = 'z')]
     pub null_input: bool,
-    /// Names on standard input, and lines of output, end with NUL
+    /// Read names that end with NUL, and end lines of output with NUL
     #[arg(short = 'Z')]
     pub null: bool,
-    /// Follow symbolic links in REVISION:PATH, and tell what they lead to
+    /// Follow symbolic links in REVISION:PATH
     #[arg(long)]
     pub follow_symlinks: bool,
     /// Leave out objects: blob:none, blob:limit=N or object:type=KIND

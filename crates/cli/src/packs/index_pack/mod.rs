@@ -24,16 +24,16 @@ pub struct IndexPack {
     /// Read the pack from standard input and put it into the repository
     #[arg(long)]
     pub stdin: bool,
-    /// Add bases that the pack leaves out
+    /// Complete a thin pack with the missing bases
     #[arg(long)]
     pub fix_thin: bool,
-    /// Refuse broken objects and links; severities of single checks as git-fsck has them
+    /// Refuse broken objects and links; change the severity of checks as in git-fsck
     #[arg(long, value_name = "MSG-ID=SEVERITY,...", num_args = 0..=1, require_equals = true)]
     pub strict: Option<Option<String>>,
     /// Refuse broken objects
     #[arg(long, value_name = "MSG-ID=SEVERITY,...", num_args = 0..=1, require_equals = true)]
     pub fsck_objects: Option<Option<String>>,
-    /// Refuse broken links; exit with 1 if there are some to what only the repository has
+    /// Refuse broken links; exit with 1 if objects outside of the pack are needed
     #[arg(long)]
     pub check_self_contained_and_connected: bool,
     /// Write a reverse index, too (pack.writeReverseIndex)
@@ -45,22 +45,22 @@ pub struct IndexPack {
     /// Write the index to FILE
     #[arg(short = 'o', value_name = "FILE")]
     pub index: Option<PathBuf>,
-    /// Mark the pack to be kept, for the reason MSG
+    /// Create a .keep file with the reason MSG
     #[arg(long, value_name = "MSG", num_args = 0..=1, require_equals = true)]
     pub keep: Option<Option<String>>,
-    /// Mark the pack as one of a promisor
+    /// Create a .promisor file
     #[arg(long, value_name = "MSG", num_args = 0..=1, require_equals = true)]
     pub promisor: Option<Option<String>>,
     /// Only compare the index with the pack
     #[arg(long)]
     pub verify: bool,
-    /// Likewise, and tell of each object
+    /// Like --verify, and list each object
     #[arg(long)]
     pub verify_stat: bool,
-    /// Likewise, and tell how long the chains of deltas are
+    /// Like --verify, and print only statistics of delta chains
     #[arg(long)]
     pub verify_stat_only: bool,
-    /// The version of the index, and from where on offsets take 64 bits
+    /// Index version, and the offset from which on offsets take 64 bits
     #[arg(long, value_name = "VERSION[,OFFSET]")]
     pub index_version: Option<String>,
     /// Refuse a larger pack
@@ -72,7 +72,7 @@ pub struct IndexPack {
     /// The hash function of the objects, outside of a repository
     #[arg(long, value_name = "sha1|sha256")]
     pub object_format: Option<String>,
-    /// What progress calls the reception
+    /// Title of the progress line
     #[arg(long, value_name = "TITLE")]
     pub progress_title: Option<String>,
     /// Show progress of the second pass, too

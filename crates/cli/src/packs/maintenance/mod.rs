@@ -14,7 +14,7 @@ use hedgerow::plumbing::maintain::repack::Request;
 use hedgerow::Repository;
 use hedgerow_fs::LockFile;
 
-/// Repack a repository when it needs it
+/// Repack a repository if needed
 #[derive(Debug, Args)]
 pub struct Maintenance {
     #[command(subcommand)]
@@ -26,7 +26,7 @@ pub enum Action {
     Run(Run),
 }
 
-/// Look at packs, loose objects and bitmaps, do what they need, and say why
+/// Inspect packs, loose objects and bitmaps, and repack if needed
 ///
 /// Few loose objects and packs of very different sizes need nothing. Packs that pile up, or many
 /// loose objects, are joined geometrically, with a multi-pack-index (geometric-repack). If bitmaps
@@ -37,10 +37,10 @@ pub enum Action {
 /// for are left to git. Both take the same lock, and never run at once.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Do this task whether it is needed or not; several are done in turn
+    /// Run this task even if it is not needed; repeat for several
     #[arg(long, value_name = "TASK")]
     pub task: Vec<String>,
-    /// Say nothing if there is nothing to do, or somebody else is at it
+    /// Print nothing if there is nothing to do or another process is at work
     #[arg(long)]
     pub auto: bool,
     /// Only print what would be done

@@ -20,7 +20,7 @@ use write::{Repack, Write};
 /// Write or verify multi-pack-indexes
 #[derive(Debug, Args)]
 pub struct MultiPackIndex {
-    /// The object directory; else that of the repository
+    /// The object directory [default: that of the repository]
     #[arg(long, global = true, value_name = "DIR")]
     pub object_dir: Option<PathBuf>,
     #[command(subcommand)]
@@ -33,9 +33,9 @@ pub enum Action {
     Write(Write),
     /// Check the multi-pack-index against its packs
     Verify,
-    /// Delete the packs that the multi-pack-index needs no object of
+    /// Delete packs that the multi-pack-index does not use
     Expire,
-    /// Put the objects of small packs into one pack
+    /// Join small packs
     Repack(Repack),
 }
 

@@ -20,10 +20,10 @@ const TITLE: &str = "Adding packfiles to multi-pack-index";
 
 #[derive(Debug, Args)]
 pub struct Write {
-    /// Of objects in several packs, take the copies in PACK
+    /// Prefer PACK for objects that are in several packs
     #[arg(long, value_name = "PACK")]
     pub preferred_pack: Option<String>,
-    /// Take only the packs whose indexes are named on standard input, one a line
+    /// Read the packs to include from standard input, one index name per line
     #[arg(long)]
     pub stdin_packs: bool,
     /// Write reachability bitmaps, too
@@ -32,14 +32,14 @@ pub struct Write {
     /// Write none
     #[arg(long, hide = true)]
     pub no_bitmap: bool,
-    /// Choose the commits for bitmaps by the ids in FILE, one a line, and not by the references
+    /// Choose commits for bitmaps from the ids in FILE, one per line, instead of the references
     #[arg(long, value_name = "FILE")]
     pub refs_snapshot: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct Repack {
-    /// Take small packs, the oldest first, until together they have so many bytes; 0 means all
+    /// Join small packs, oldest first, up to this total size; 0 means all
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = parse_bytes)]
     pub batch_size: u64,
 }

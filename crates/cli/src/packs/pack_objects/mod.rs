@@ -39,22 +39,22 @@ pub struct PackObjects {
     /// Maximum length of delta chains (pack.depth)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub depth: Option<u32>,
-    /// Let no thread's window take more memory; 0 means any (pack.windowMemory)
+    /// Memory limit for each thread's window; 0 means none (pack.windowMemory)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub window_memory: Option<u64>,
     /// Number of threads; 0 means one per processor (pack.threads)
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Name the bases of deltas by their offset, which is shorter
+    /// Refer to delta bases by offset, which is shorter
     #[arg(long)]
     pub delta_base_offset: bool,
-    /// Make deltas against objects that the receiver has
+    /// Create a thin pack: delta bases may be objects that the receiver has
     #[arg(long)]
     pub thin: bool,
-    /// Write nothing where there is nothing to pack
+    /// Do not write an empty pack
     #[arg(long)]
     pub non_empty: bool,
-    /// The level of compression, 0 to 9, or -1 for the usual one (pack.compression)
+    /// Compression level, 0 to 9, or -1 for the default (pack.compression)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub compression: Option<i32>,
     /// Recompute all deltas
@@ -63,34 +63,34 @@ pub struct PackObjects {
     /// Recompress all objects, too
     #[arg(long)]
     pub no_reuse_object: bool,
-    /// Leave out what is in a local pack that has a .keep file
+    /// Omit objects of local packs that have a .keep file
     #[arg(long)]
     pub honor_pack_keep: bool,
-    /// Leave out what is in this local pack, named by its file
+    /// Omit objects of this local pack
     #[arg(long, value_name = "PACK")]
     pub keep_pack: Vec<String>,
-    /// Leave out objects of alternates
+    /// Omit objects of alternates
     #[arg(long)]
     pub local: bool,
-    /// Leave out what is in a pack already
+    /// Omit objects that are already packed
     #[arg(long)]
     pub incremental: bool,
-    /// The version of the index, and from where on offsets take 64 bits
+    /// Index version, and the offset from which on offsets take 64 bits
     #[arg(long, value_name = "VERSION[,OFFSET]", value_parser = parse_layout)]
     pub index_version: Option<IndexLayout>,
-    /// Read revisions from standard input and pack what they reach
+    /// Read revisions from standard input and pack everything reachable from them
     #[arg(long)]
     pub revs: bool,
-    /// Pack what all references reach
+    /// Pack everything reachable from references
     #[arg(long)]
     pub all: bool,
-    /// Pack what the logs of references reach
+    /// Pack everything reachable from reflogs
     #[arg(long)]
     pub reflog: bool,
-    /// Pack what the indexes of all working trees refer to
+    /// Pack everything that the indexes of working trees refer to
     #[arg(long)]
     pub indexed_objects: bool,
-    /// Pass over commits that are in packs; with --stdin-packs, take loose objects, too
+    /// Skip commits that are already packed; with --stdin-packs, include loose objects
     #[arg(long)]
     pub unpacked: bool,
     /// Pack the objects of the packs that standard input names, without those of packs after ^
@@ -99,13 +99,13 @@ pub struct PackObjects {
     /// but what they reach is not.
     #[arg(long, value_name = "follow", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub stdin_packs: Option<String>,
-    /// Pack the objects of local packs that nothing reaches, too
+    /// Also pack unreachable objects of local packs
     #[arg(long)]
     pub keep_unreachable: bool,
-    /// Pack loose objects that nothing reaches, too
+    /// Also pack unreachable loose objects
     #[arg(long)]
     pub pack_loose_unreachable: bool,
-    /// Leave out what the remote of a partial clone has promised
+    /// Omit objects promised by the remote of a partial clone
     #[arg(long)]
     pub exclude_promisor_objects: bool,
     /// Write reachability bitmaps of the pack; only with --all
@@ -120,13 +120,13 @@ pub struct PackObjects {
     /// Maximum size of a pack; larger ones are split (pack.packSizeLimit)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub max_pack_size: Option<u64>,
-    /// Pack annotated tags along with what they are of
+    /// Also pack annotated tags of packed objects
     #[arg(long)]
     pub include_tag: bool,
-    /// Leave out what the filter says, as for rev-list; of several, what any says
+    /// Omit objects that the filter excludes, as in rev-list; repeat to combine
     #[arg(long, value_name = "FILTER")]
     pub filter: Vec<String>,
-    /// Leave out nothing of what filters before this say
+    /// Cancel the filters before this option
     #[arg(long, overrides_with = "filter")]
     pub no_filter: bool,
     /// Use reachability bitmaps (pack.useBitmaps, which is for --stdout alone)
@@ -150,7 +150,7 @@ pub struct PackObjects {
     /// What git-repack passes
     #[arg(long, hide = true)]
     pub all_progress_implied: bool,
-    /// What the names of the files start with: a dash, the checksum and the extensions follow
+    /// Prefix of the file names, before a dash, the checksum and the extension
     #[arg(
         value_name = "BASE-NAME",
         required_unless_present = "stdout",

@@ -19,7 +19,7 @@ pub struct Repack {
     /// Pack everything reachable into one pack
     #[arg(short = 'a')]
     pub all: bool,
-    /// As -a, and with -d turn unreachable objects loose
+    /// Like -a, and with -d unpack unreachable objects
     #[arg(short = 'A')]
     pub all_and_loosen: bool,
     /// Delete redundant packs and loose objects
@@ -34,7 +34,7 @@ pub struct Repack {
     /// Do not update the files for dumb servers (repack.updateServerInfo)
     #[arg(short = 'n')]
     pub no_server_info: bool,
-    /// Leave out objects of alternates
+    /// Omit objects of alternates
     #[arg(short = 'l', long)]
     pub local: bool,
     /// Write reachability bitmaps (repack.writeBitmaps)
@@ -58,7 +58,7 @@ pub struct Repack {
     /// Try each object against N others (pack.window)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = crate::packs::pack_objects::parse_count)]
     pub window: Option<u32>,
-    /// Limit the memory of each thread's window (pack.windowMemory)
+    /// Memory limit for each thread's window (pack.windowMemory)
     #[arg(long, value_name = "BYTES", value_parser = crate::packs::pack_objects::parse_bytes)]
     pub window_memory: Option<u64>,
     /// Maximum length of delta chains (pack.depth)
@@ -73,14 +73,14 @@ pub struct Repack {
     /// Repack packs that have a .keep file, too (repack.packKeptObjects)
     #[arg(long, overrides_with = "no_pack_kept_objects")]
     pub pack_kept_objects: bool,
-    /// Leave packs that have a .keep file alone
+    /// Keep packs that have a .keep file
     #[arg(long)]
     pub no_pack_kept_objects: bool,
-    /// Leave the pack with this file name alone
+    /// Keep the pack with this file name
     #[arg(long, value_name = "PACK")]
     pub keep_pack: Vec<String>,
-    /// Join small packs, so that each of the packs has at least FACTOR times as many objects as
-    /// the next smaller one
+    /// Join small packs until each pack has at least FACTOR times the objects of the next smaller
+    /// one
     #[arg(short = 'g', long, value_name = "FACTOR")]
     pub geometric: Option<u32>,
     /// Write a multi-pack-index of the resulting packs

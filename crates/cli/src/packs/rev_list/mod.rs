@@ -24,7 +24,7 @@ use std::ffi::OsString;
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub struct RevList {
-    /// Options and revisions, in the order that gives them their meaning
+    /// Options and revisions; their order matters
     #[arg(
         value_name = "OPTION|REVISION",
         allow_hyphen_values = true,

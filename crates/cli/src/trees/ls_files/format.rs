@@ -110,7 +110,7 @@ fn part(rest: &[u8]) -> Result<(Part, usize), Failure> {
             let name = name.as_bstr();
             return Err(Failure {
                 severity: "error",
-                hint: Some("git has it: git ls-files --format=<format>".into()),
+                hint: Some("use git: git ls-files --format=<format>".into()),
                 exit_code: USAGE,
                 ..Failure::fatal(format_args!("'hedgerow ls-files' has no %({name})"))
             });

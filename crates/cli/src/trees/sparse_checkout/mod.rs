@@ -37,7 +37,7 @@ pub struct SparseCheckout {
 pub enum Action {
     /// Add directories or patterns to the rules
     Add(Set),
-    /// Print those of the paths on standard input that the rules include
+    /// Print the paths on standard input that the rules include
     CheckRules(CheckRules),
     /// Remove what is left of directories outside the cone
     Clean(Clean),
@@ -47,7 +47,7 @@ pub enum Action {
     Init(Mode),
     /// List the directories or patterns
     List,
-    /// Bring the working tree to the rules again
+    /// Apply the rules to the working tree again
     Reapply(Mode),
     /// Replace the rules
     Set(Set),
@@ -61,10 +61,10 @@ pub struct Mode {
     /// The rules are patterns
     #[arg(long)]
     pub no_cone: bool,
-    /// Write one entry of the index for each directory outside the cone
+    /// Store each directory outside the cone as one entry of the index
     #[arg(long)]
     pub sparse_index: bool,
-    /// Write an index of files, not of directories
+    /// Store files, not directories, in the index
     #[arg(long)]
     pub no_sparse_index: bool,
 }
@@ -73,10 +73,10 @@ pub struct Mode {
 pub struct Set {
     #[command(flatten)]
     pub mode: Mode,
-    /// Take the words as they are
+    /// Do not check the arguments
     #[arg(long)]
     pub skip_checks: bool,
-    /// Read the rules from standard input, a line each
+    /// Read the rules from standard input, one per line
     #[arg(long)]
     pub stdin: bool,
     /// Directories, or patterns
@@ -96,7 +96,7 @@ pub struct Clean {
 
 #[derive(Debug, Args)]
 pub struct CheckRules {
-    /// Paths end with NUL, those that are read and those that are printed
+    /// Paths in the input and the output end with NUL
     #[arg(short = 'z', long = "null")]
     pub null: bool,
     #[command(flatten)]

@@ -27,7 +27,7 @@ const CHILD_FAILED: u8 = 255;
 
 #[derive(Debug, Args)]
 pub struct Add {
-    /// Check a branch out that another working tree uses; twice: over a locked working tree
+    /// Check out a branch that another working tree uses; twice: replace a locked working tree
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub force: u8,
     /// Create a branch
@@ -51,13 +51,14 @@ pub struct Add {
     /// Why it is locked
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<OsString>,
-    /// Let the new branch follow its start
+    /// Set the start point as upstream of the new branch
     #[arg(long)]
     pub track: bool,
-    /// Let the new branch follow nothing
+    /// Do not set an upstream
     #[arg(long)]
     pub no_track: bool,
-    /// Create the branch from the remote branch of that name, whatever worktree.guessRemote says
+    /// Create the branch from the remote branch of the same name, regardless of
+    /// worktree.guessRemote
     #[arg(long)]
     pub guess_remote: bool,
     /// Do not look for remote branches
@@ -67,10 +68,10 @@ pub struct Add {
     pub links: Links,
     #[command(flatten)]
     pub writing: Writing,
-    /// Where the working tree is made
+    /// Directory of the new working tree
     #[arg(value_name = "PATH")]
     pub path: OsString,
-    /// What is checked out; default: HEAD, or the branch named like the directory
+    /// What to check out [default: HEAD, or the branch named like the directory]
     #[arg(value_name = "COMMIT-ISH")]
     pub commitish: Option<OsString>,
 }

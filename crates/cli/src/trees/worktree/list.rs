@@ -18,7 +18,7 @@ pub struct List {
     /// Print for scripts
     #[arg(long)]
     pub porcelain: bool,
-    /// Mark missing working trees that were not used since TIME
+    /// Mark missing working trees unused since TIME
     #[arg(long, value_name = "TIME")]
     pub expire: Option<OsString>,
     /// End lines with NUL

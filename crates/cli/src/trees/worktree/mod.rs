@@ -30,19 +30,19 @@ pub struct Worktree {
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    /// Add a working tree and check a commit out there
+    /// Create a working tree and check out a commit in it
     Add(add::Add),
     /// List the working trees
     List(list::List),
-    /// Lock a working tree: it is neither pruned, moved nor removed
+    /// Prevent a working tree from being pruned, moved or removed
     Lock(Lock),
     /// Move a working tree
     Move(Move),
-    /// Remove what is left of working trees that are gone
+    /// Remove the data of deleted working trees
     Prune(Prune),
     /// Remove a working tree
     Remove(Remove),
-    /// Make working trees and their repository find each other again
+    /// Repair the links between working trees and their repository
     Repair(Repair),
     /// Unlock a working tree
     Unlock(Unlock),
@@ -53,14 +53,14 @@ pub struct Lock {
     /// Why it is locked
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub reason: OsString,
-    /// The path of the working tree, or the end of it
+    /// Path of the working tree, or its last components
     #[arg(value_name = "WORKTREE")]
     pub worktree: OsString,
 }
 
 #[derive(Debug, Args)]
 pub struct Unlock {
-    /// The path of the working tree, or the end of it
+    /// Path of the working tree, or its last components
     #[arg(value_name = "WORKTREE")]
     pub worktree: OsString,
 }
@@ -72,7 +72,7 @@ pub struct Move {
     pub force: u8,
     #[command(flatten)]
     pub links: Links,
-    /// The path of the working tree, or the end of it
+    /// Path of the working tree, or its last components
     #[arg(value_name = "WORKTREE")]
     pub worktree: OsString,
     /// Where it is moved; if that is a directory, into it
@@ -82,20 +82,20 @@ pub struct Move {
 
 #[derive(Debug, Args)]
 pub struct Prune {
-    /// Only say what would be removed
+    /// Only list what would be removed
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    /// Only what was not used since TIME
+    /// Only working trees unused since TIME
     #[arg(long, value_name = "TIME")]
     pub expire: Option<OsString>,
 }
 
 #[derive(Debug, Args)]
 pub struct Remove {
-    /// Remove it with all changes; twice: although it is locked
+    /// Remove it even if it has changes; twice: even if it is locked
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub force: u8,
-    /// The path of the working tree, or the end of it
+    /// Path of the working tree, or its last components
     #[arg(value_name = "WORKTREE")]
     pub worktree: OsString,
 }
@@ -112,7 +112,7 @@ pub struct Repair {
 /// How working trees and their repository name each other.
 #[derive(Debug, Args)]
 pub struct Links {
-    /// Link by relative paths, whatever worktree.useRelativePaths says
+    /// Link by relative paths, regardless of worktree.useRelativePaths
     #[arg(long, overrides_with = "no_relative_paths")]
     pub relative_paths: bool,
     /// Link by absolute paths

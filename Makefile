@@ -5,7 +5,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test torture fuzz fuzz-smoke sanitize lint dist bench bench-smoke clean help
+.PHONY: build demo test torture fuzz fuzz-smoke sanitize lint dist docs bench bench-smoke clean help
 
 build: ## build the release binary, target/release/hedgerow
 	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow-cli
@@ -31,6 +31,9 @@ fuzz-smoke: ## each fuzz target for 20 s from its kept corpus, always with the s
 
 dist: ## the release binary with its list of ingredients (SBOM), in target/dist
 	@bash scripts/dist.sh
+
+docs: ## generated pages, checked links, and the site in target/site (installs mdbook)
+	@bash scripts/docs.sh
 
 lint: ## formatting and clippy; a warning is an error
 	@bash scripts/lint.sh

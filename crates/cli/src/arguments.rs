@@ -40,7 +40,8 @@ pub use crate::walk::Walk;
     name = "hedgerow",
     arg_required_else_help = true,
     args_override_self = true,
-    disable_version_flag = true
+    disable_version_flag = true,
+    after_help = crate::help::topics::sentence()
 )]
 pub struct Arguments {
     /// Print the version; with --verbose, also the versions of libraries

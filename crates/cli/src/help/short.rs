@@ -76,10 +76,7 @@ fn first_page(command: &Command) -> String {
         let _ = writeln!(text, "  hedgerow {example}");
     }
     text.push_str("\n'hedgerow COMMAND -h' is a page for each; '--help' has everything.\n");
-    text + &filled(
-        "",
-        &format!("Topics of 'hedgerow help TOPIC': {}", topics::names()),
-    )
+    text + &filled("", &topics::sentence())
 }
 
 fn page_of_command(command: &Command, path: &str, name: &str) -> String {

@@ -32,6 +32,11 @@ pub fn names() -> String {
     TOPICS.map(|topic| topic.name).join(", ")
 }
 
+/// What the help of the program says about topics.
+pub fn sentence() -> String {
+    format!("Topics of 'hedgerow help TOPIC': {}", names())
+}
+
 /// The text as a terminal shows it: without the marks of Markdown that only a page needs.
 pub fn text(topic: &Topic) -> String {
     let lines = topic.text.lines().filter(|line| !line.starts_with("| ---"));

@@ -1,7 +1,7 @@
 //! The examples of the README, run as they stand.
 
 use super::{root, scene, PATH};
-use hedgerow_testkit::{isolated, temporary};
+use hedgerow_testkit::{isolated, temporary, use_global_config};
 use std::fs;
 use std::path::Path;
 

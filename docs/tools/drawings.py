@@ -3,7 +3,7 @@
 from html import escape
 
 INK, FILL, WORK, OUT = "#333", "#eef3ee", "#dbe9f4", "#f6ecd6"
-BOX_W, BOX_H, GAP_X, GAP_Y, MARGIN = 150, 52, 46, 16, 14
+BOX_W, BOX_H, GAP_X, GAP_Y, MARGIN = 168, 56, 34, 16, 8
 
 # Columns from left to right. A box is (text, fill); every box of a column leads to every box of the
 # next.
@@ -49,7 +49,7 @@ def draw(columns):
     height = most * BOX_H + (most - 1) * GAP_Y + 2 * MARGIN
     width = len(columns) * BOX_W + (len(columns) - 1) * GAP_X + 2 * MARGIN
     parts = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' "
-             "font-family='sans-serif' font-size='13'>",
+             "font-family='sans-serif' font-size='15'>",
              "<defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='7' "
              f"markerHeight='7' orient='auto'><path d='M0 0L8 4L0 8z' fill='{INK}'/></marker></defs>",
              "<rect width='100%' height='100%' fill='#fff'/>"]
@@ -64,9 +64,9 @@ def draw(columns):
             parts.append(f"<rect x='{x}' y='{y}' width='{BOX_W}' height='{BOX_H}' rx='6' "
                          f"fill='{fill}' stroke='{INK}'/>")
             lines = text.split("|")
-            first = y + BOX_H / 2 + 5 - 8 * (len(lines) - 1)
+            first = y + BOX_H / 2 + 5 - 9 * (len(lines) - 1)
             for at, line in enumerate(lines):
-                parts.append(f"<text x='{x + BOX_W / 2}' y='{first + 16 * at}' "
+                parts.append(f"<text x='{x + BOX_W / 2}' y='{first + 18 * at}' "
                              f"text-anchor='middle'>{escape(line)}</text>")
     return "\n".join([*parts, "</svg>\n"])
 

@@ -60,16 +60,18 @@ fn main() -> ExitCode {
 
 /// Prints the help that the words ask for, or runs the command.
 fn answer() -> u8 {
-    let asked = help::asked(&environment::words());
-    let Some(text) = asked else {
+    let words = environment::words();
+    let Some(text) = help::asked(&words) else {
         return words::words().map_or_else(refuse, run);
     };
+    let command = words::command(&words).and_then(|at| words[at].to_str());
+    let shape = Shape::of(command);
     let output = Output::plain(false);
     let shown = || {
         output.data(text.as_bytes());
         Ok(0)
     };
-    output.end(ending::outcome(shown, Failure::fatal))
+    output.end(ending::outcome(shown, |message| shape.failure(message)))
 }
 
 /// Reports an error in the words before they are parsed as options.

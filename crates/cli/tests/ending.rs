@@ -22,7 +22,7 @@ const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
 
 /// Every command, words with which it prints something in a scene, and the exit code that means
 /// that it cannot go on. None: it prints nothing but its help.
-const COMMANDS: [(&str, Option<&str>, i32); 34] = [
+const COMMANDS: [(&str, Option<&str>, i32); 35] = [
     ("archive", Some("archive HEAD"), 128),
     ("bitmap", Some("bitmap list"), 128),
     ("cat-file", Some("cat-file blob HEAD:large"), 128),
@@ -31,6 +31,7 @@ const COMMANDS: [(&str, Option<&str>, i32); 34] = [
     ("clean", Some("clean -nd --json"), 128),
     ("diff-files", None, 128),
     ("diff-index", None, 128),
+    ("doctor", Some("doctor"), 2),
     ("generate", Some("generate completions bash"), 2),
     ("hg-status", None, 128),
     ("image", Some("image info ../image"), 2),
@@ -59,8 +60,13 @@ const COMMANDS: [(&str, Option<&str>, i32); 34] = [
     ("worktree", Some("worktree list"), 128),
 ];
 /// Further ways in which those print.
-const FURTHER: [(&str, i32); 14] = [
+const FURTHER: [(&str, i32); 19] = [
     ("--help", 128),
+    ("-h", 128),
+    ("walk -h", 2),
+    ("help workers", 128),
+    ("doctor --json", 2),
+    ("generate reference", 2),
     ("--version", 128),
     ("--version --verbose", 128),
     ("generate man", 2),

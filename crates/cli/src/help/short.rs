@@ -121,15 +121,7 @@ struct Row {
 
 /// The subcommands, then the options of the command's own.
 fn rows(command: &Command) -> Vec<Row> {
-    let described = |spec: &str, help: &str| {
-        let line = format!("{spec:<26} {help}");
-        let first = line.chars().take(COLUMNS - 2).collect::<String>();
-        if first.len() == line.len() {
-            return line;
-        }
-        let end = first.rfind(' ').unwrap_or(first.len());
-        format!("{} ...", first[..end.min(COLUMNS - 6)].trim_end())
-    };
+    let described = |spec: &str, help: &str| shortened(&format!("{spec:<26} {help}"));
     let subcommands = command
         .get_subcommands()
         .filter(|it| it.get_name() != "help");
@@ -158,6 +150,18 @@ fn rows(command: &Command) -> Vec<Row> {
         }
     });
     subcommands.chain(options).collect()
+}
+
+/// `line`, up to a whole word if it is too long for a row.
+fn shortened(line: &str) -> String {
+    const ROW: usize = COLUMNS - 2;
+    const MARK: &str = " ...";
+    if line.chars().count() <= ROW {
+        return line.to_owned();
+    }
+    let first: String = line.chars().take(ROW + 1 - MARK.len()).collect();
+    let whole = first.rsplit_once(' ').map_or(&*first, |(whole, _)| whole);
+    format!("{}{MARK}", whole.trim_end_matches([',', ';', ' ']))
 }
 
 fn flags(command: &Command) -> impl Iterator<Item = &Arg> {

@@ -199,6 +199,7 @@ fn complete(kind: Kind, golden: &Golden, now: &Fingerprint, work: &Path) -> Verd
                 Err(format!("code 0, but git sees changes:\n{dirty}"))
             }
         }
+        Kind::Edits => asked(work, &["fsck", "--strict", "--no-progress"]).map(drop),
         Kind::Files | Kind::Query => Ok(()),
     }
 }
@@ -215,12 +216,20 @@ fn safe(kind: Kind, golden: &Golden, now: &Fingerprint, work: &Path) -> Verdict 
         }
         sound(work)?;
     }
-    if kind == Kind::WorkTree {
+    if kind == Kind::WorkTree || kind == Kind::Edits {
         asked(work, &["ls-files", "--stage"])?;
         for (path, node) in &before.tree {
             let stays = after.tree.get(path) == Some(node);
             if stays && now.tree.get(path) != Some(node) {
                 return Err(format!("{path:?} was not to be touched, and was"));
+            }
+        }
+    }
+    if kind == Kind::Edits && !has_stash(now) {
+        let edited = if has_stash(before) { after } else { before };
+        for (path, node) in &edited.tree {
+            if now.tree.get(path) != Some(node) {
+                return Err(format!("{path:?} is neither in its place nor in the stash"));
             }
         }
     }
@@ -233,6 +242,10 @@ fn safe(kind: Kind, golden: &Golden, now: &Fingerprint, work: &Path) -> Verdict 
         }
     }
     Ok(())
+}
+
+fn has_stash(state: &Fingerprint) -> bool {
+    state.refs.contains("refs/stash")
 }
 
 /// Every file is as it was or as it is to be, or not there.
@@ -304,13 +317,24 @@ fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     for lock in locks {
         std::fs::remove_file(lock).map_err(|error| error.to_string())?;
     }
-    if scenario.kind == Kind::WorkTree {
-        asked(work, &["reset", "-q", "--hard"])?;
-        asked(work, &["clean", "-q", "-f", "-d"])?;
-        asked(work, &["checkout", "-q", "-f", "main"])?;
+    match scenario.kind {
+        Kind::WorkTree => {
+            asked(work, &["reset", "-q", "--hard"])?;
+            asked(work, &["clean", "-q", "-f", "-d"])?;
+            asked(work, &["checkout", "-q", "-f", "main"])?;
+        }
+        Kind::Edits => return edits_are_back(scenario, golden, work),
+        Kind::Objects | Kind::Files | Kind::Query => (),
     }
     if scenario.name == "image-extract" {
         let _ = std::fs::remove_dir_all(work.join("out"));
+    }
+    if scenario.name == "worktree-add" {
+        // What is there of it may be locked, or no working tree yet.
+        let _ = asked(work, &["worktree", "remove", "-f", "-f", "second"]);
+        let _ = std::fs::remove_dir_all(work.join("second"));
+        let _ = std::fs::remove_dir_all(work.join(".git/worktrees/second"));
+        let _ = asked(work, &["branch", "-q", "-D", "topic"]);
     }
     let mut command = HEDGEROW.command(work);
     let done_already =
@@ -335,6 +359,28 @@ fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     now.tree
         .retain(|path, _| is_wanted(path) || !is_temporary(path));
     complete(scenario.kind, golden, &now, work).map_err(|error| format!("run again: {error}"))
+}
+
+/// Every edit can be had back with git, from its file or from the stash.
+fn edits_are_back(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
+    let was_stashed = has_stash(&golden.before);
+    if has_stash(&fingerprint(scenario.kind, work)) {
+        asked(work, &["reset", "-q", "--hard"])?;
+        asked(work, &["clean", "-q", "-f", "-d"])?;
+        asked(work, &["stash", "pop", "-q"])?;
+    }
+    let now = fingerprint(scenario.kind, work);
+    let edited = if was_stashed {
+        &golden.after
+    } else {
+        &golden.before
+    };
+    if now.tree == edited.tree {
+        Ok(())
+    } else {
+        let lost: Vec<_> = changed(&edited.tree, &now.tree).collect();
+        Err(format!("edits are lost: {lost:?}"))
+    }
 }
 
 /// The paths whose nodes differ.
@@ -385,7 +431,8 @@ fn list(root: &Path, below: &Path, visit: &mut dyn FnMut(&Path, Node)) {
         } else if stat.is_symlink() {
             visit(&path, Node::Link(std::fs::read_link(&full).unwrap()));
         } else if stat.is_file() {
-            let is_of_git = path.starts_with(".git");
+            // In a second working tree it names the place of the repository.
+            let is_of_git = path.starts_with(".git") || path.ends_with(".git");
             let content = if is_of_git {
                 Vec::new()
             } else {

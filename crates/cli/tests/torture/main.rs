@@ -16,6 +16,7 @@
 
 mod calls;
 mod descriptors;
+mod full;
 mod judge;
 mod kills;
 mod power;

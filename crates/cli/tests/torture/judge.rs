@@ -67,12 +67,12 @@ pub fn ended(scenario: &Scenario, golden: &Golden, work: &Path, outcome: &Outcom
     civil(outcome)?;
     let now = fingerprint(scenario.kind, work);
     if outcome.code == 0 {
-        if outcome.stdout != golden.stdout && !is_pack_for(work, &outcome.stdout) {
-            return Err(differs("standard output", &golden.stdout, &outcome.stdout));
-        }
         if is_told(golden, &now, &outcome.stderr) {
             safe(scenario.kind, golden, &now, work)?;
             whole_files(golden, &now)?;
+        } else if !is_printed(scenario, golden, outcome) && !is_pack_for(work, &outcome.stdout) {
+            let what = differs("standard output", &golden.stdout, &outcome.stdout);
+            return Err(format!("{what}: {}", outcome.stderr));
         } else {
             complete(scenario.kind, golden, &now, work)
                 .map_err(|error| format!("{error}: {}", outcome.stderr))?;
@@ -131,11 +131,20 @@ fn civil(outcome: &Outcome) -> Verdict {
             return Err(format!("it says: {}", outcome.stderr));
         }
     }
-    if [0, 1, 2, 3, 128, 129].contains(&outcome.code) {
+    // 255 is what `git worktree add` ends with where its branch cannot be made.
+    if [0, 1, 2, 3, 128, 129, 255].contains(&outcome.code) {
         Ok(())
     } else {
         Err(format!("code {}: {}", outcome.code, outcome.stderr))
     }
+}
+
+/// Whether it printed what it should. What a command prints beside its work, such as the status after
+/// `stash pop`, may lack what a warning names.
+fn is_printed(scenario: &Scenario, golden: &Golden, outcome: &Outcome) -> bool {
+    let is_beside = scenario.kind == Kind::Edits && outcome.stderr.contains(": cannot stat '")
+        || outcome.stderr.contains(": could not read directory '");
+    outcome.stdout == golden.stdout || is_beside
 }
 
 /// Whether it is a pack that somebody who has the objects of `work` can use: what cannot be answered
@@ -161,10 +170,13 @@ fn finds_why(outcome: &Outcome) -> bool {
     lines.any(|line| line.starts_with("wrong: ") && line.contains(": cannot read '"))
 }
 
-/// Whether a warning names each file that stays although it should go. So does git, which ends
-/// with 0, where a sparse checkout cannot tell whether a file was changed.
+/// Whether a warning names what was not done. So does git, which ends with 0, where a sparse checkout
+/// cannot tell whether a file was changed, and where nobody may read a directory of untracked files.
 fn is_told(golden: &Golden, now: &Fingerprint, stderr: &str) -> bool {
-    let is_sparse = stderr.contains("were left despite sparse patterns");
+    if stderr.contains("warning: could not open directory") {
+        return true;
+    }
+    let is_sparse = stderr.contains("despite sparse patterns");
     let names = |path: &&PathBuf| stderr.contains(&*path.to_string_lossy());
     is_sparse && changed(&golden.after.tree, &now.tree).all(|path| names(&path))
 }

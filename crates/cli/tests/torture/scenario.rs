@@ -77,7 +77,7 @@ const fn reading(
 }
 
 /// Two workers everywhere: enough to run beside each other, few enough to count calls.
-pub const SCENARIOS: &[Scenario] = &[
+const SCENARIOS: &[Scenario] = &[
     scenario(
         "switch",
         Kind::WorkTree,
@@ -251,6 +251,13 @@ pub const SCENARIOS: &[Scenario] = &[
         &["image", "list", "-l", "old.sqfs"],
     ),
 ];
+
+/// The scenarios that take part: all, or those whose names begin as the environment says.
+pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
+    let wanted = std::env::var("HEDGEROW_TORTURE_SCENARIO").unwrap_or_default();
+    let mut all = SCENARIOS.iter();
+    std::iter::from_fn(move || all.find(|one| one.name.starts_with(&wanted)))
+}
 
 /// What an undisturbed run leaves.
 pub struct Golden {
@@ -429,7 +436,7 @@ fn edit(work: &Path) {
     }
     git(work, &["add", "d0", "d1"], b"");
     write("d0/f0", "edited again\n");
-    std::fs::remove_file(work.join("goes/away")).unwrap();
+    std::fs::remove_dir_all(work.join("goes")).unwrap();
     std::fs::create_dir_all(work.join("untracked/deep")).unwrap();
     write("untracked/deep/one", "untracked\n");
     write("beside", "untracked, too\n");

@@ -12,7 +12,7 @@ const ROOM: [u64; 12] = [0, 1, 2, 3, 4, 6, 9, 14, 21, 32, 48, 72];
 const PAGE: u64 = 4096;
 
 /// How many cases a sample has.
-const SAMPLE: usize = 50;
+const SAMPLE: usize = 40;
 
 #[test]
 fn a_disk_that_fills_up() {

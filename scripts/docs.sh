@@ -18,7 +18,7 @@ tools="$PWD/target/tools"
 export PATH="$PATH:$tools/bin"
 if ! command -v mdbook > /dev/null; then
     echo "installing mdbook $MDBOOK_VERSION into target/tools with cargo; this takes some minutes"
-    if ! cargo install --locked --debug -q --root "$tools" --no-default-features \
+    if ! cargo install --locked --debug -q --root "$tools" --no-default-features --features search \
         --version "$MDBOOK_VERSION" mdbook; then
         echo "skipped: the site was not built, because mdbook is not here and cannot be installed"
         exit 0

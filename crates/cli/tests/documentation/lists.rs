@@ -152,3 +152,37 @@ fn every_option_of_squashfs_tools_has_a_counterpart_or_a_word() {
         assert!(count > 20, "{tool}: {count}");
     }
 }
+
+#[test]
+fn every_option_of_squashfs_tools_ng_has_a_counterpart_or_a_word() {
+    let page = root().join("docs/src/how-to/from-squashfs-tools.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, page) = page.split_once("## squashfs-tools-ng").unwrap();
+    for tool in [
+        "gensquashfs",
+        "tar2sqfs",
+        "sqfs2tar",
+        "rdsquashfs",
+        "sqfsdiff",
+    ] {
+        if !require(tool) {
+            continue;
+        }
+        let output = isolated(tool).arg("--help").output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        let options = text.lines().filter_map(|line| {
+            let word = line.trim_start().split([' ', ',']).next()?;
+            word.starts_with("--").then_some(word)
+        });
+        let mut count = 0;
+        for option in options {
+            count += 1;
+            assert!(
+                page.contains(option.trim_end_matches('.')),
+                "{tool} {option}"
+            );
+        }
+        assert!(count > 5, "{tool}: {count}");
+    }
+}

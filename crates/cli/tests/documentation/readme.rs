@@ -29,9 +29,7 @@ fn examples_print_what_the_readme_shows() {
         let path = format!("{binaries}:{}", std::env::var("PATH").unwrap());
         shell.args(["-c", &script]).env("PATH", path);
         // One example changes the user's configuration, which is isolated otherwise.
-        shell
-            .env("HOME", home.path())
-            .env_remove("GIT_CONFIG_GLOBAL");
+        use_global_config(shell.env("HOME", home.path()), home.path().join("config"));
         let output = shell.current_dir(&repository.root).output().unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), block);
     }

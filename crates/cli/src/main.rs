@@ -37,6 +37,11 @@ use clap::error::ContextKind;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// musl's own has one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Freed blocks over this size, in bytes, are returned to the system.
 const FREED_BLOCK_BYTES: usize = 256 << 10;
 
@@ -145,7 +150,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
             trees::sparse_checkout::run(command, global, output)
         }
         Some(Command::Worktree(command)) => trees::worktree::run(command, global, output),
-        Some(Command::Generate(what)) => generate::run(what, output),
+        Some(Command::Generate(what)) => generate::run(what, global, output),
         None => Err(Failure::usage(
             "a command is missing; see 'hedgerow --help'",
         )),

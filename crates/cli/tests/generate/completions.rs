@@ -159,11 +159,11 @@ fn zsh_completes() {
             builtin compadd "$@"
         }'
         zpty -w inner 'touch ../ready'
-        for ((wait = 0; wait < 600; wait++)); do [[ -e ../ready ]] && break; sleep 0.1; done
+        for ((wait = 0; wait < 3000; wait++)); do [[ -e ../ready ]] && break; sleep 0.1; done
         zpty -w -n inner "$1"$'\t'
         # What comes next is read when the completion is done.
         zpty -w -n inner $'\C-a\C-ktouch ../done\n'
-        for ((wait = 0; wait < 600; wait++)); do [[ -e ../done ]] && break; sleep 0.1; done
+        for ((wait = 0; wait < 3000; wait++)); do [[ -e ../done ]] && break; sleep 0.1; done
         zpty -d inner
     "#;
     if !require("zsh") {

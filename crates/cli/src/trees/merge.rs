@@ -149,6 +149,17 @@ pub fn run(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fail
             0
         }
         MergeOutcome::Done(done) => finish(*done, &run, stat, &options)?,
+        MergeOutcome::Incomplete { between, done } => {
+            if let (Some(old), new) = between {
+                updating(repository, [old, new], global, output)?;
+            }
+            let code = run.told(&done);
+            if between.0.is_some() {
+                code
+            } else {
+                FATAL
+            }
+        }
         MergeOutcome::Rejected { between, rejects } => {
             updating(repository, between, global, output)?;
             rejected_by_merge(&rejects, output);

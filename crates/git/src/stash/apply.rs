@@ -77,6 +77,8 @@ pub enum ApplyOutcome {
     Clean,
     /// With conflicts, which are in the index and in the files.
     Conflicts,
+    /// Files could not be written, and the index stays as it was.
+    Incomplete,
     /// Something would be lost: no tracked file was touched.
     Rejected(Rejects),
     /// These paths are in conflict already; nothing was touched.
@@ -161,6 +163,7 @@ pub fn apply(
         untracked: Untracked::Keep,
         list_changes: false,
         writes_outside: true,
+        needs_all: true,
     };
     let wanted = match wanted_index {
         Some(tree) if merged.conflicts.is_empty() => Some(Difference::between(
@@ -204,6 +207,10 @@ pub fn apply(
                 not_unstaged,
             }
         }
+        Outcome::Incomplete(done) => Applied {
+            done,
+            ..ApplyOutcome::Incomplete.into()
+        },
         Outcome::Rejected(rejects) => ApplyOutcome::Rejected(rejects).into(),
         Outcome::Unmerged(paths) => return Ok(ApplyOutcome::Unmerged(paths).into()),
     };

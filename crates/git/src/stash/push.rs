@@ -345,6 +345,10 @@ fn reset_hard(
             add(done, reset.done);
             reset.head_failure.map_or(Ok(()), Err)
         }
+        ResetOutcome::Incomplete(unwritten) => {
+            add(done, *unwritten);
+            Ok(())
+        }
         ResetOutcome::Rejected(rejects) => {
             let reason = match rejects.first() {
                 Some((path, reason)) => reason.of_path(path.as_bstr()),
@@ -426,6 +430,7 @@ fn add(done: &mut Done, more: Done) {
     done.removed += more.removed;
     done.workers = done.workers.max(more.workers);
     done.failures.extend(more.failures);
+    done.unwritten += more.unwritten;
     done.warnings.extend(more.warnings);
     done.unconverted.extend(more.unconverted);
     done.collided.extend(more.collided);

@@ -132,6 +132,7 @@ pub fn run(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fail
         Ok(request) => request,
         Err(unmergeable) => return Ok(not_mergeable(&unmergeable, output)),
     };
+    request.warnings.iter().for_each(|it| output.warn(it));
     let options = MergeOptions {
         fast_forward,
         unrelated: command.allow_unrelated_histories,

@@ -152,7 +152,7 @@ pub fn apply(
     if wanted_index.is_some() {
         // The index is as HEAD; but git resets it here, and logs that.
         drop(session);
-        reset_index(repository, options)?;
+        reset_index(repository, &options.execution)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
     session.recurse_submodules = false;
@@ -260,7 +260,7 @@ fn staged_paths(session: &Session<'_>, index: &Index) -> Result<Vec<BString>> {
 }
 
 /// Sets the index to HEAD.
-fn reset_index(repository: &Repository, options: &ApplyOptions) -> Result<()> {
+pub(super) fn reset_index(repository: &Repository, execution: &Execution) -> Result<()> {
     let Some(head) = repository.head()?.id() else {
         return Ok(());
     };
@@ -271,7 +271,7 @@ fn reset_index(repository: &Repository, options: &ApplyOptions) -> Result<()> {
     let options = ResetOptions {
         mode: ResetMode::Mixed,
         no_refresh: true,
-        execution: options.execution.clone(),
+        execution: execution.clone(),
         ..ResetOptions::default()
     };
     reset(repository, &request, &options).map(drop)

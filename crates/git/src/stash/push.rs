@@ -1,5 +1,6 @@
 //! Putting local changes aside.
 
+use super::apply::reset_index;
 use super::capture::{unmerged_paths, Changes, Files};
 use super::list::{set, STASH};
 use super::untracked::{self, UntrackedWish};
@@ -99,6 +100,10 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     drop(session);
     if options.staged {
         restore_paths(repository, options, recorded.staged_paths(), &mut done)?;
+        if options.pathspecs.is_empty() && !options.keep_index {
+            // The index is as HEAD already; but git resets it here, and logs that.
+            reset_index(repository, &options.execution)?;
+        }
     } else if options.pathspecs.is_empty() {
         reset_hard(repository, options, recorded.head, &mut done)?;
     } else {

@@ -90,6 +90,9 @@ fn what_a_name_lacks_is_warned_of() {
 
 #[test]
 fn a_missing_working_tree_hinders_nobody_who_needs_none() {
+    if !git_is_at_least(2, 55, "worktree list where there is no working tree") {
+        return;
+    }
     let mut twins = Twins::new("no working tree", behind);
     twins.variables.push(("GIT_WORK_TREE", "none".to_owned()));
     for line in [

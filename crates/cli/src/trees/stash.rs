@@ -435,7 +435,7 @@ fn applied(run: &Run<'_>, entry: &StashEntry, options: &ApplyOptions) -> Result<
             "Your local changes to the following files would be overwritten by merge:\n  {}",
             BString::from(bstr::join(" ", paths))
         )),
-        ApplyOutcome::Clean | ApplyOutcome::Conflicts => {}
+        ApplyOutcome::Clean | ApplyOutcome::Conflicts | ApplyOutcome::Incomplete => {}
     }
     if !matches!(outcome, ApplyOutcome::Clean) && options.index {
         output.error_line("Index was not unstashed.");

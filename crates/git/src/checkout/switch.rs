@@ -143,6 +143,8 @@ pub(crate) fn move_to<'r>(
         },
         list_changes: options.list_changes && target.commit.is_some(),
         writes_outside: false,
+        // Git moves HEAD as well: what was written is of the new commit.
+        needs_all: false,
     };
     session.set_source(target.branch.clone(), target.commit);
     let mut changes = None;

@@ -40,6 +40,9 @@ pub(crate) struct Move {
     /// Files that change are written outside the sparse checkout, too: nothing else has what they
     /// hold.
     pub writes_outside: bool,
+    /// The index is written only if every file was: a command that must not move a reference to a
+    /// commit whose files are missing.
+    pub needs_all: bool,
 }
 
 /// The way from one tree to another.
@@ -123,6 +126,9 @@ pub(crate) fn update_amending(
         return Ok(Outcome::Rejected(next.rejects));
     };
     done.warnings.extend(session.sparse_warnings()?);
+    if job.needs_all && done.unwritten > 0 {
+        return Ok(Outcome::Incomplete(done));
+    }
     if let (Way::Keep, Some(tree)) = (way, job.new) {
         next.index = exactly(session, &next.index, tree)?;
     }
@@ -456,6 +462,7 @@ pub(crate) fn write_to(
 fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
     done.written += results.written.len() as u64;
     done.bytes += results.bytes;
+    done.unwritten += results.failed.len() as u64;
     done.unconverted.extend(results.unconverted);
     for (at, reason) in results.failed {
         let entry = &next.index.entries()[next.writes[at as usize].row as usize];

@@ -483,7 +483,12 @@ impl Join<'_> {
             }
             (State::Clean, Clash::BelowFile) => self.out.removals.push(removal(row, &entry)),
             (_, Clash::BelowFile) => self.out.rejects.add(Reason::NotUpToDate, path),
-            (_, Clash::AboveFile) => self.out.rejects.add(Reason::UntrackedOverwritten, path),
+            // Where it is a file, each file below it is refused because of it (`obstacles`).
+            (State::Directory, _) => self.out.rejects.add(Reason::UntrackedOverwritten, path),
+            _ if entry.mode == Mode::Gitlink => {
+                self.out.rejects.add(Reason::UntrackedOverwritten, path);
+            }
+            (_, Clash::AboveFile) => {}
         }
     }
 

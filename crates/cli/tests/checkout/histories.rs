@@ -28,7 +28,7 @@ fn histories() {
 }
 
 fn play_one(seed: u64) {
-    let generated = &*Box::leak(Box::new(generate(seed))); // HACK
+    let generated = generate(seed);
     let mut pair = Pair::of_git_dir(&generated.repository, &format!("history {seed}"));
     pair.options = vec!["-j3".into()];
     pair.any_words = !git_is_at_least(2, 55, "words of fatal errors");
@@ -37,6 +37,7 @@ fn play_one(seed: u64) {
     pair.is_dated = true;
     pair.each("set up", |repository| {
         repository.git(&["config", "advice.detachedHead", "false"]);
+        repository.git(&["config", "advice.sparseIndexExpanded", "false"]);
         // Of many files with the same content, it is chance which one is taken for renamed.
         repository.git(&["config", "merge.renames", "false"]);
         repository.git(&["config", "checkout.thresholdForParallelism", "0"]);
@@ -51,7 +52,7 @@ fn play_one(seed: u64) {
     theme.set_up(&mut pair, &generated.repository);
     let mut history = History {
         pair,
-        generated,
+        generated: &generated,
         random: Random::new(seed ^ 0xfa317),
         created: 0,
         merges: merges.then(|| Random::new(seed)),

@@ -49,7 +49,7 @@ enum Visit {
     /// The write at this position creates a file that is new to the index.
     New { write: usize, gitlink: bool },
     /// A file that the index no longer has must not exist.
-    Gone,
+    Gone { gitlink: bool },
     /// A file to be removed has become a directory.
     BecameDirectory,
 }
@@ -67,7 +67,7 @@ struct Found {
 }
 
 /// All places to examine, in ascending order, so that a directory precedes its content.
-fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
+fn visits<'t>(transition: &'t Transition) -> Vec<(&'t BStr, Visit)> {
     let index = &transition.index;
     let writes = transition.writes.iter().enumerate();
     let new = writes.filter(|(_, write)| write.untracked);
@@ -76,10 +76,13 @@ fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
         let gitlink = entry.mode == Mode::Gitlink;
         (index.path(entry), Visit::New { write, gitlink })
     });
-    let gone = transition.must_be_absent.iter();
+    let gone = |gitlink| move |path: &'t BString| (path.as_bstr(), Visit::Gone { gitlink });
+    let files = transition.must_be_absent.iter().map(gone(false));
+    let links = transition.absent_links.iter().map(gone(true));
     let replaced = transition.became_directories.iter();
     let mut visits: Vec<(&BStr, Visit)> = new
-        .chain(gone.map(|path| (path.as_bstr(), Visit::Gone)))
+        .chain(files)
+        .chain(links)
         .chain(replaced.map(|path| (path.as_bstr(), Visit::BecameDirectory)))
         .collect();
     visits.sort_by_key(|(path, _)| *path);
@@ -142,7 +145,9 @@ impl Inquiry<'_> {
     ) -> Result<()> {
         let is_left = matches!(
             visit,
-            Visit::BecameDirectory | Visit::New { gitlink: true, .. }
+            Visit::BecameDirectory
+                | Visit::New { gitlink: true, .. }
+                | Visit::Gone { gitlink: true }
         );
         if place == Place::Directory && !is_left {
             // If a file below has changes, that file is reported instead of the directory.
@@ -157,7 +162,10 @@ impl Inquiry<'_> {
         let (rejects, obstacles) = (&mut found.rejects, &mut found.obstacles);
         let before = rejects.len();
         match (visit, place) {
-            (Visit::New { gitlink: true, .. }, Place::Directory) => {}
+            (
+                Visit::New { gitlink: true, .. } | Visit::Gone { gitlink: true },
+                Place::Directory,
+            ) => {}
             (Visit::New { write, gitlink }, _) => {
                 let known = obstacles.len();
                 self.judge(path, place, transition, obstacles, rejects)?;
@@ -167,10 +175,15 @@ impl Inquiry<'_> {
                     found.replacing.push(write);
                 }
             }
-            (Visit::Gone, Place::File) if self.ignore.is_ignored(self.root, path, false)? => {}
-            (Visit::Gone, Place::File) => rejects.add(Reason::UntrackedRemoved, path),
-            (Visit::Gone, Place::Blocked) => self.refuse_blocking(path, transition, rejects)?,
-            (Visit::Gone, Place::Directory) if !self.holds_only_tracked(path, transition)? => {
+            (Visit::Gone { .. }, Place::File)
+                if self.ignore.is_ignored(self.root, path, false)? => {}
+            (Visit::Gone { .. }, Place::File) => rejects.add(Reason::UntrackedRemoved, path),
+            (Visit::Gone { .. }, Place::Blocked) => {
+                self.refuse_blocking(path, transition, rejects)?
+            }
+            (Visit::Gone { .. }, Place::Directory)
+                if !self.holds_only_tracked(path, transition)? =>
+            {
                 rejects.add(Reason::DirectoryNotClean, path);
             }
             (Visit::BecameDirectory, Place::Directory)
@@ -179,7 +192,7 @@ impl Inquiry<'_> {
                 rejects.add(Reason::DirectoryNotClean, path);
             }
             (Visit::BecameDirectory, _) => rejects.add(Reason::NotUpToDate, path),
-            (Visit::Gone, _) => {}
+            (Visit::Gone { .. }, _) => {}
         }
         if rejects.len() > before {
             found.refused.insert(path, None);

@@ -539,6 +539,7 @@ impl Plan<'_> {
             writes,
             removals: self.removals,
             must_be_absent: Vec::new(),
+            absent_links: Vec::new(),
             became_directories: Vec::new(),
             kept_from,
             left_despite_sparse: Vec::new(),

@@ -74,6 +74,7 @@ fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Tr
         writes: Vec::new(),
         removals: Vec::new(),
         must_be_absent: Vec::new(),
+        absent_links: Vec::new(),
         became_directories: Vec::new(),
         kept_from: (0..states.len() as u32).map(Some).collect(),
         left_despite_sparse: Vec::new(),

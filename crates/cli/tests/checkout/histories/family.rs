@@ -149,7 +149,10 @@ impl History<'_> {
                     ("-q", 10),
                 ]));
                 if self.random.chance(30) {
-                    words.extend(self.new_branch(["-b", "-B", "-b"]));
+                    // For a branch that is there, git ends with 255.
+                    self.created += 1;
+                    let branch = format!("new{}", self.created - 1);
+                    words.extend([b"-b".to_vec(), branch.into_bytes()]);
                 }
                 words.push(some);
                 if self.random.chance(80) {

@@ -1,6 +1,6 @@
 //! What becomes of files outside of a sparse checkout when HEAD moves.
 
-use crate::support::{Pair, Repository};
+use crate::support::{Pair, Repository, RunHedgerow};
 use std::time::{Duration, SystemTime};
 
 /// Two commits, `first` and `second`; files outside of `a` differ in every way.

@@ -145,7 +145,7 @@ fn status(
         State::TypeChanged if is_of_another_type => Some('M'),
         State::TypeChanged => Some('T'),
         _ if is_of_another_type => Some('T'),
-        State::Modified | State::Suspect => Some('M'),
+        State::Modified | State::Suspect | State::Touched => Some('M'),
         _ if (mode, id) != (entry.mode, entry.id) => Some('M'),
         _ => None,
     }

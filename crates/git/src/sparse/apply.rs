@@ -47,7 +47,7 @@ pub(crate) fn apply(
     let matcher = rules.matcher(repository.settings().ignore_case);
     let state_rules = session.rules(&old);
     let mut states = states(&session.root, &old.index, &state_rules, &session.engine())?;
-    trust_stat(&mut states, &old.index, &state_rules, |_| true);
+    trust_stat(&mut states, &old.index, |_| true);
     settle(&session, &mut states, &old.index)?;
     let (mut next, left) = transition(&old, &states, &matcher);
     let is_removed = |path: &BStr| next.removes(&old.index, path);
@@ -94,6 +94,7 @@ fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Tr
         writes: Vec::new(),
         removals: Vec::new(),
         must_be_absent: Vec::new(),
+        absent_links: Vec::new(),
         became_directories: Vec::new(),
         kept_from: (0..states.len() as u32).map(Some).collect(),
         left_despite_sparse: Vec::new(),

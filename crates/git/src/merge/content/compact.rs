@@ -1,7 +1,7 @@
 //! Moving groups of changed lines to where git shows them. If the first line of a group equals the
 //! line behind it, the group may as well start a line later.
 
-use imara_diff::Token;
+use super::compare::Token;
 use std::ops::Range;
 
 /// Moves the groups of `changed`, lines of the text `tokens`: those that meet become one; each then

@@ -1,8 +1,7 @@
 //! Which lines of two texts differ, with the choices that git makes where there are several.
 
 use super::compact::compact;
-use super::histogram;
-use imara_diff::{Algorithm as Engine, Diff, Token};
+use super::{histogram, myers};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -15,6 +14,10 @@ pub enum Algorithm {
     #[default]
     Histogram,
 }
+
+/// The number of a line; equal lines have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Token(u32);
 
 /// Lines of one text that take the place of lines of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +57,7 @@ impl<'t> Interner<'t> {
 pub(super) fn differences(algorithm: Algorithm, before: &[Token], after: &[Token]) -> Vec<Hunk> {
     let mut changed = Changed::new(before.len(), after.len());
     match algorithm {
-        Algorithm::Myers => changed.compare(before, after, (0, 0)),
+        Algorithm::Myers => myers::compare(before, after, (0, 0), &mut changed),
         Algorithm::Histogram => histogram::compare(before, after, &mut changed),
     }
     compact(before, &mut changed.before, &changed.after);
@@ -74,18 +77,6 @@ impl Changed {
         Changed {
             before: vec![false; before],
             after: vec![false; after],
-        }
-    }
-
-    /// Compares parts of the texts, which start at the lines `at`, by Myers' algorithm.
-    pub(super) fn compare(&mut self, before: &[Token], after: &[Token], at: (usize, usize)) {
-        let mut diff = Diff::default();
-        diff.compute_with(Engine::Myers, before, after, 0);
-        for line in 0..before.len() {
-            self.before[at.0 + line] = diff.is_removed(line as u32);
-        }
-        for line in 0..after.len() {
-            self.after[at.1 + line] = diff.is_added(line as u32);
         }
     }
 

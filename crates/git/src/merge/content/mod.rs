@@ -3,6 +3,7 @@
 mod compact;
 mod compare;
 mod histogram;
+mod myers;
 mod regions;
 #[cfg(test)]
 mod tests;

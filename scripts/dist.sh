@@ -68,15 +68,13 @@ debian() {
     architecture=amd64
     [ "${triple%%-*}" != aarch64 ] || architecture=arm64
     staged "$stage" PREFIX=/usr LINKS="$links" ZSHDIR=/usr/share/zsh/vendor-completions
+    (cd "$stage/usr/share/doc/hedgerow" && cat LICENSE-MIT LICENSE-APACHE >copyright && rm LICENSE-*)
+    find "$stage/usr/share/man" -type f -exec gzip -9n {} +
     if [ "$name" != hedgerow ]; then
         # Only what the other package does not have.
         (cd "$work/hedgerow" && find . ! -type d) | (cd "$stage" && xargs rm -f)
         find "$stage" -type d -empty -delete
     fi
-    if [ -d "$stage/usr/share/doc/hedgerow" ]; then
-        (cd "$stage/usr/share/doc/hedgerow" && cat LICENSE-MIT LICENSE-APACHE >copyright && rm LICENSE-*)
-    fi
-    find "$stage/usr/share/man" -type f -exec gzip -9n {} +
     mkdir "$stage/DEBIAN"
     {
         printf 'Package: %s\nVersion: %s\nArchitecture: %s\n' "$name" "$version" "$architecture"

@@ -143,7 +143,7 @@ mod tests {
             let is_known = name == "hedgerow" || pages.iter().any(|page| page == name);
             assert!(is_known, "there is no page for the examples of '{name}'");
             for line in examples.iter().flat_map(|example| &example.lines) {
-                let used = line.split(" | ").any(|part| parses(part));
+                let used = line.split(" | ").any(parses);
                 assert!(used || line.starts_with("git "), "{name}: {line}");
             }
         }

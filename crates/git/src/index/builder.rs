@@ -91,13 +91,14 @@ impl Builder {
 
     /// The untracked cache of `old`, without the records of directories in which paths were added
     /// or removed.
-    fn untracked_cache_after(&self, old: &Index) -> Option<Vec<u8>> {
-        let mut cache = UntrackedCache::parse(old.extensions.untracked.as_ref()?, old.hash)?;
+    fn untracked_cache_after(&self, old: &Index) -> Option<UntrackedCache> {
+        let mut cache = old.extensions.untracked.clone()?;
+        let ends = cache.ends();
         let mut before = old.iter().map(|(path, _)| path).peekable();
         let mut after = self.index.iter().map(|(path, _)| path).peekable();
         loop {
             let path = match (before.peek(), after.peek()) {
-                (None, None) => return Some(cache.serialize()),
+                (None, None) => return Some(cache),
                 (Some(gone), Some(new)) => match gone.cmp(new) {
                     Ordering::Equal => {
                         before.next();
@@ -110,7 +111,8 @@ impl Builder {
                 (Some(_), None) => before.next(),
                 (None, Some(_)) => after.next(),
             };
-            path.into_iter().for_each(|path| cache.invalidate(path));
+            path.into_iter()
+                .for_each(|path| cache.invalidate(path, &ends));
         }
     }
 

@@ -30,7 +30,9 @@ mod write;
 pub use builder::Builder;
 pub use cache_tree::{CacheTree, Directory};
 pub use entry::{Entry, Flags, Mode, Stage};
-pub(crate) use extensions::untracked::{UntrackedCache, ALL_FILES, FOLDED};
+pub(crate) use extensions::untracked::{
+    joined, OuterFile, UntrackedCache, UntrackedRecord, ALL_FILES, FOLDED,
+};
 pub use referenced::Referenced;
 pub use stat::{CheckStat, EntryStat, StatRules};
 pub use write::WriteOptions;
@@ -181,19 +183,14 @@ impl Index {
         self.extensions.fsmonitor_token = token;
     }
 
-    /// The untracked files that Git found, by directory.
-    pub(crate) fn untracked_cache(&self) -> Option<UntrackedCache<'_>> {
-        UntrackedCache::parse(self.extensions.untracked.as_ref()?, self.hash)
+    /// The untracked files that were found, by directory.
+    pub(crate) fn untracked_cache(&self) -> Option<&UntrackedCache> {
+        self.extensions.untracked.as_ref()
     }
 
-    /// Invalidates records of the untracked cache, and those above them.
-    pub(crate) fn forget_untracked(&mut self, rows: &[usize]) {
-        let Some(mut cache) = self.untracked_cache() else {
-            return;
-        };
-        cache.forget(rows);
-        let bytes = cache.serialize();
-        self.extensions.untracked = Some(bytes);
+    /// The same, to be changed, added or removed.
+    pub(crate) fn untracked_cache_mut(&mut self) -> &mut Option<UntrackedCache> {
+        &mut self.extensions.untracked
     }
 
     /// The sides of resolved conflicts by path: mode and object of the stages 1 to 3.

@@ -80,8 +80,8 @@ impl Index {
         if let Some(data) = &kept.resolve_undo {
             extensions::push(out, b"REUC", data);
         }
-        if let Some(data) = &kept.untracked {
-            extensions::push(out, b"UNTR", data);
+        if let Some(untracked) = &kept.untracked {
+            extensions::push(out, b"UNTR", &untracked.serialize());
         }
         if let Some(token) = &kept.fsmonitor_token {
             extensions::push(out, b"FSMN", &fsmonitor::serialize(token, &self.entries));

@@ -100,6 +100,7 @@ fn read_index(
         index = expand(repository, index, name_rules(repository))?.0;
     }
     Ok(OldIndex {
+        is_adjusted: false,
         is_new,
         mtime: stat.map(|stat| stat.mtime).unwrap_or_default(),
         stat,

@@ -17,6 +17,7 @@ use crate::ignore::Ignore;
 use crate::index::{CheckStat, Index, StatRules, Version, WriteOptions};
 use crate::repository::Repository;
 use crate::sparse::{current_rules, SparseRules};
+use crate::untracked_cache;
 use crate::{Error, Result};
 use attribute_files::{directories_above, Direction};
 use bstr::{BStr, BString, ByteSlice};
@@ -47,6 +48,8 @@ pub(crate) struct OldIndex {
     pub index: Index,
     /// There was no index file.
     pub is_new: bool,
+    /// Something was added to the index or removed from it, because the settings ask for that.
+    pub is_adjusted: bool,
     /// When the file was last written.
     pub mtime: Timestamp,
     /// The stat data of its file, to detect whether it was replaced meanwhile.
@@ -200,21 +203,26 @@ impl<'r> Worktree<'r> {
         let path = self.repository.index_path();
         let hash = self.repository.hash_kind();
         let Some((index, stat)) = Index::load(path, hash)? else {
+            let mut index = Index::empty(hash);
             return Ok(OldIndex {
-                index: Index::empty(hash),
+                is_adjusted: untracked_cache::adjust(self.repository, &mut index)?,
+                index,
                 is_new: true,
                 mtime: Timestamp::default(),
                 stat: None,
                 sparse_directories: None,
             });
         };
-        let mut index = index;
-        forget_racy_directories(&mut index, stat.mtime);
         let is_sparse = index.has_sparse_directories();
-        let (index, directories) = sparse_index::expand(self.repository, index, self.names())?;
+        let (mut index, directories) = sparse_index::expand(self.repository, index, self.names())?;
+        if let Some(cache) = index.untracked_cache_mut() {
+            cache.doubt_racy(stat.mtime);
+        }
+        let is_adjusted = untracked_cache::adjust(self.repository, &mut index)?;
         Ok(OldIndex {
             index,
             is_new: false,
+            is_adjusted,
             mtime: stat.mtime,
             stat: Some(stat),
             sparse_directories: is_sparse.then_some(directories),
@@ -429,23 +437,6 @@ impl<'r> Worktree<'r> {
             .repository
             .run_post_index_change(with_work_tree, with_sparsity);
         Ok(told.err().map(|error| error.to_string()))
-    }
-}
-
-/// A record of the untracked cache whose directory changed in the second in which the index was
-/// written, or later, may be out of date; once the index is written again, nothing would show that.
-fn forget_racy_directories(index: &mut Index, index_mtime: Timestamp) {
-    let Some(cache) = index.untracked_cache() else {
-        return;
-    };
-    let rules = StatRules::default();
-    let is_racy = |row: &usize| {
-        let stat = cache.directories[*row].stat();
-        stat.is_some_and(|stat| stat.is_racy(index_mtime, &rules))
-    };
-    let racy: Vec<usize> = (0..cache.directories.len()).filter(is_racy).collect();
-    if !racy.is_empty() {
-        index.forget_untracked(&racy);
     }
 }
 

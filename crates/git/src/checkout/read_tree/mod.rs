@@ -226,6 +226,7 @@ fn refuse(options: &ReadTreeOptions, merges: bool) -> Result<()> {
 /// The index that is not read because it is replaced.
 fn nothing(repository: &Repository) -> OldIndex {
     OldIndex {
+        is_adjusted: false,
         index: Index::empty(repository.hash_kind()),
         is_new: true,
         mtime: Timestamp::default(),

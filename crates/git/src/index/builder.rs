@@ -76,7 +76,8 @@ impl Builder {
 
     /// The index, with the extensions of `old`, the index it replaces, that are still valid: the
     /// file system monitor's token (its flags came with the entries), the cache of untracked files
-    /// (except for directories in which paths were added or removed), and the sparse mark. The
+    /// (except for directories in which paths were added or removed), the shared index, and the
+    /// sparse mark. The
     /// sides of resolved conflicts are dropped, as Git does when it switches branches; the cache
     /// tree must be set by the caller.
     pub fn finish_replacing(mut self, old: &Index) -> Index {
@@ -85,6 +86,7 @@ impl Builder {
         kept.fsmonitor_token
             .clone_from(&old.extensions.fsmonitor_token);
         kept.sparse |= old.extensions.sparse;
+        kept.split.clone_from(&old.extensions.split);
         kept.untracked = untracked;
         self.index
     }

@@ -79,9 +79,7 @@ pub(super) fn write_back(
         old.index.entries_mut()[row].stat.size = 0;
     }
     news.record(worktree, &mut old.index, scanned)?;
-    worktree
-        .write_index(&old.index, None, lock, false)
-        .map(drop)
+    worktree.write_index(&old.index, lock, false).map(drop)
 }
 
 /// What was learned, for the next reader of the index.

@@ -197,6 +197,8 @@ fn finish(
     if let Some(output) = &options.index_output {
         let base = repository.work_tree().unwrap_or(repository.git_dir());
         session.redirect(LockFile::acquire(&base.join(output))?);
+        // Git splits no index that it writes elsewhere.
+        next.index.set_split(None);
     }
     let warning = session
         .write_index(&next.index, true)

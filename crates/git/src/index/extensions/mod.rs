@@ -20,6 +20,8 @@ pub(super) struct Extensions {
     pub(super) resolve_undo: Option<Vec<u8>>,
     /// `UNTR`: the untracked files that were found, by directory.
     pub(super) untracked: Option<untracked::UntrackedCache>,
+    /// `link`: the index is written split, based on this shared index.
+    pub(super) split: Option<split::SharedIndex>,
     /// The token of `FSMN`; its bits become a flag of each entry.
     pub(super) fsmonitor_token: Option<Vec<u8>>,
 }

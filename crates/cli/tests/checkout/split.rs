@@ -236,6 +236,44 @@ fn a_shared_index_is_as_open_as_the_repository() {
     }
 }
 
+/// Whatever fails, the index is the old one or the new one, and can be read.
+#[test]
+fn a_failing_call_leaves_an_index_that_can_be_read() {
+    let repository = scene(&SPLIT);
+    repository.git(&["config", "splitIndex.maxPercentChange", "0"]);
+    repository.git(&["config", "splitIndex.sharedIndexExpire", "now"]);
+    ours(&repository, &["checkout", "-q", "other"]);
+    let new = entries(&repository);
+    ours(&repository, &["checkout", "-q", "main"]);
+    let old = entries(&repository);
+    let fail = |fault: &str| {
+        let mut command = HEDGEROW.command(&repository.root);
+        command.args(["checkout", "-q", "-j1", "other"]);
+        command.env("HEDGEROW_TEST_FAULT", fault);
+        let outcome = run(command);
+        let found = entries(&repository);
+        assert!(
+            found == old || found == new,
+            "{fault}: {outcome:?}\n{found}"
+        );
+        assert!(is_split(&repository) || found == new, "{fault}");
+        ours(&repository, &["checkout", "-q", "-f", "main"]);
+        // What was written before the failure is in the way of the next switch.
+        repository.git(&["clean", "-qfd"]);
+        assert_eq!(entries(&repository), old, "{fault}");
+        let (_, count) = outcome.stderr.split_once("saw ").unwrap();
+        count.split(' ').next().unwrap().parse::<usize>().unwrap()
+    };
+    for (kinds, errno) in [("create+write+close", 28), ("rename+remove+attribute", 5)] {
+        let count = fail(&format!("{kinds}:1000000:{errno}"));
+        assert!(count > 5, "{kinds}");
+        for number in 1..=count {
+            fail(&format!("{kinds}:{number}:{errno}"));
+            fail(&format!("{kinds}:{number}-1000000:{errno}"));
+        }
+    }
+}
+
 /// The index and its shared one may be in different places.
 #[test]
 fn an_index_elsewhere_is_based_on_a_shared_one() {

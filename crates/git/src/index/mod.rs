@@ -260,7 +260,7 @@ impl Index {
     }
 
     /// All entries with their paths, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&BStr, &Entry)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&BStr, &Entry)> + Clone {
         self.entries.iter().map(|entry| (self.path(entry), entry))
     }
 

@@ -67,19 +67,17 @@ impl Index {
     /// Appends the bytes of an index file to `out` and returns its checksum, which is null if it
     /// was left out. A split index is written as a whole one.
     pub fn write(&self, out: &mut Vec<u8>, options: &WriteOptions) -> ObjectId {
-        let rows: Vec<_> = self.iter().map(|(path, entry)| (entry, path)).collect();
-        self.write_rows(out, options, &rows, Parts::Whole)
+        self.write_rows(out, options, self.iter(), Parts::Whole)
     }
 
     /// Appends the bytes of a shared index with all its entries; the checksum is the name of its
     /// file.
     pub(crate) fn write_shared(&self, out: &mut Vec<u8>, options: &WriteOptions) -> ObjectId {
-        let rows: Vec<_> = self.iter().map(|(path, entry)| (entry, path)).collect();
         let options = WriteOptions {
             skip_hash: false,
             ..*options
         };
-        self.write_rows(out, &options, &rows, Parts::Shared)
+        self.write_rows(out, &options, self.iter(), Parts::Shared)
     }
 
     /// Appends the bytes of a split index: what differs from its shared one. An index that is not to
@@ -90,7 +88,8 @@ impl Index {
         };
         let remainder = shared.remainder(self.iter());
         let parts = Parts::Split(&remainder.link);
-        self.write_rows(out, options, &remainder.entries, parts)
+        let rows = remainder.entries.iter().copied();
+        self.write_rows(out, options, rows, parts)
     }
 
     /// How many entries are not in the shared index, neither with this content nor with another.
@@ -99,31 +98,32 @@ impl Index {
             return self.entries.len();
         };
         let remainder = shared.remainder(self.iter());
-        let has_path = |(_, path): &&(&Entry, &BStr)| !path.is_empty();
+        let has_path = |(path, _): &&(&BStr, &Entry)| !path.is_empty();
         remainder.entries.iter().filter(has_path).count()
     }
 
-    fn write_rows(
+    fn write_rows<'i>(
         &self,
         out: &mut Vec<u8>,
         options: &WriteOptions,
-        rows: &[(&Entry, &BStr)],
+        rows: impl ExactSizeIterator<Item = (&'i BStr, &'i Entry)> + Clone,
         parts: Parts<'_>,
     ) -> ObjectId {
         let start = out.len();
+        let is_extended = |(_, entry): (&BStr, &Entry)| entry.flags.are_extended();
         let version = match options.version.unwrap_or(self.version) {
             Version::V4 => Version::V4,
-            _ if rows.iter().any(|(entry, _)| entry.flags.are_extended()) => Version::V3,
+            _ if rows.clone().any(is_extended) => Version::V3,
             _ => Version::V2,
         };
+        let block = options.offset_table.and_then(|it| it.block(rows.len()));
         out.reserve(self.size_hint(rows.len()));
         out.extend_from_slice(b"DIRC");
         out.extend_from_slice(&version_number(version).to_be_bytes());
         out.extend_from_slice(&(rows.len() as u32).to_be_bytes());
         let mut previous: &[u8] = &[];
-        let block = options.offset_table.and_then(|it| it.block(rows.len()));
         let mut blocks: Vec<(usize, u32)> = Vec::new();
-        for (position, (entry, path)) in rows.iter().enumerate() {
+        for (position, (path, entry)) in rows.enumerate() {
             let size = match options.index_mtime_for_racy {
                 Some(mtime) if is_racy_by_seconds(entry, mtime) => 0,
                 _ => entry.stat.size,

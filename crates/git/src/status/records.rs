@@ -3,8 +3,8 @@
 //!
 //! A reader believes a record as long as the directory looks as recorded. So a directory that
 //! changed in the second in which the scan began or later is recorded with a time that no directory
-//! has, and is listed again; else a change in the same second would stay hidden. The same holds for
-//! a directory of which something could not be read.
+//! has, and is listed again; else a change in the same second would stay hidden. The record of a
+//! directory of which something could not be read is not valid, whatever a monitor says.
 
 use super::exclusion::UsedPatterns;
 use super::scan::Scanned;
@@ -186,8 +186,9 @@ pub(super) fn renewed(
                     exclude_id: ids.of_directory(listed),
                 };
                 let is_unread = matches!(listed.patterns, PatternIds::Unreadable);
-                let is_racy = i64::from(listed.stat.mtime_s) >= moment_s;
-                if is_racy || is_unread || holds_failed.contains(path) {
+                if is_unread || holds_failed.contains(path) {
+                    record.forget();
+                } else if i64::from(listed.stat.mtime_s) >= moment_s {
                     record.doubt();
                 }
                 records.push(record);

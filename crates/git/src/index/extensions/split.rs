@@ -21,7 +21,7 @@ pub(crate) struct SharedIndex {
 /// What a split index holds besides its shared index.
 pub(in super::super) struct Remainder<'i> {
     /// Its entries in the order of the file: those that replace another have no path.
-    pub entries: Vec<(&'i Entry, &'i BStr)>,
+    pub entries: Vec<(&'i BStr, &'i Entry)>,
     /// The content of the extension.
     pub link: Vec<u8>,
 }
@@ -58,11 +58,11 @@ impl SharedIndex {
                 deleted.push(position);
             }
             match base.next_if(|(_, old)| self.key(old) == key) {
-                None => added.push((entry, path)),
+                None => added.push((path, entry)),
                 Some((_, old)) if is_same(old, entry) => {}
                 Some((position, _)) => {
                     replaced.push(position);
-                    replacing.push((entry, b"".as_bstr()));
+                    replacing.push((b"".as_bstr(), entry));
                 }
             }
         }

@@ -80,7 +80,8 @@ impl UntrackedRecord {
         }
     }
 
-    fn forget(&mut self) {
+    /// Makes it say nothing of the directory.
+    pub(crate) fn forget(&mut self) {
         (self.stat, self.check_only) = (None, false);
         self.untracked.clear();
     }

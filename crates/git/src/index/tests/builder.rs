@@ -171,8 +171,9 @@ fn extensions_are_kept_while_they_are_true() {
     };
     assert_eq!(is_valid(&old), [false, false]);
     // Where each file is listed, the directory above does not change.
-    old.extensions.untracked.as_mut().unwrap().flags = ALL_FILES;
-    assert_eq!(is_valid(&old), [true, false]);
+    let mut each = old.clone();
+    each.extensions.untracked.as_mut().unwrap().flags = ALL_FILES;
+    assert_eq!(is_valid(&each), [true, false]);
     assert!(!same.sparse);
     assert!(replacing(&["a/"]).sparse);
     old.extensions.sparse = true;

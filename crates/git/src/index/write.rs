@@ -160,11 +160,10 @@ impl Index {
     /// Estimated size of the output in bytes, so that the buffer need not be reallocated.
     fn size_hint(&self, rows: usize) -> usize {
         let fixed = 40 + self.hash.len_in_bytes() + 4;
-        let paths = match rows == self.entries.len() {
-            true => self.paths.len() + (self.paths.len() >> 3),
-            false => 0,
-        };
-        rows * (fixed + 8) + paths + 4096
+        // A split index leaves most paths to its shared one.
+        let is_whole = rows == self.entries.len();
+        let paths = is_whole.then(|| self.paths.len() + (self.paths.len() >> 3));
+        rows * (fixed + 8) + paths.unwrap_or(0) + 4096
     }
 
     fn push_extensions(&self, out: &mut Vec<u8>, parts: Parts<'_>) {

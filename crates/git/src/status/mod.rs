@@ -55,7 +55,7 @@ use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use quiet::Quiet;
-use remarks::Said;
+use remarks::{Said, Warning};
 pub(crate) use scan::FoldedPaths;
 use scan::{scan, Inputs, Scanned};
 use std::collections::HashMap;
@@ -83,48 +83,28 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
         Some(Pathspecs::new(repository, &options.pathspecs)?)
     };
     let pathspecs = pathspecs.as_ref();
-    let heard = monitor::consult(repository, &mut old.index);
-    let mut said = Said::default();
-    let prepared = match pathspecs {
-        None => wish(options).flags(),
-        Some(_) => None,
-    };
-    let mut about_cache = Vec::new();
-    let prepared = prepared.and_then(|flags| {
-        untracked_cache::prepare(repository, &mut old.index, flags, &mut about_cache)
-    });
-    let cache = prepared.as_ref().map(|prepared| &prepared.cache);
-    let rules = rules(&worktree, &old);
-    let quiet = Quiet::of(&worktree, &old, &rules, cache, heard.as_ref())?;
-    let may_write = may_write(&worktree, &old, options)?;
-    let is_searched = quiet.directory(b"".into()).is_none();
-    let moment_s = (may_write && prepared.is_some() && is_searched)
-        .then(|| untracked_cache::moment_s(repository))
-        .flatten();
-    let takes_notes = moment_s.is_some();
+    let mut warnings = Vec::new();
+    let is_whole = pathspecs.is_none();
+    let (quiet, news) = recall(&worktree, &mut old, options, is_whole, &mut warnings)?;
+    let takes_notes = news.moment_s.is_some();
     let mut scanned = examine(&worktree, &old, options, pathspecs, &quiet, takes_notes)?;
     look_for_attributes(&mut scanned, &old.index);
     let settled = worktree.settle(&mut scanned.states, &old.index, Some(&scanned.attributes))?;
     worktree.end_filters();
+    let mut said = Said::default();
     said.while_refreshing(&worktree, &old, &settled, pathspecs);
     said.of_unreadable(&settled);
     let changed = refresh(&mut old.index, &settled.clean);
-    if may_write {
-        let news = News {
-            heard: heard.as_ref(),
-            prepared,
-            is_searched,
-            moment_s,
-        };
+    if news.may_write {
         // A failure to write is harmless: the next status finds it out again.
         let _ = write_back(&worktree, &mut old, &scanned, changed, news);
     }
     let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, &mut said)?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
     let unanswered = settled.unanswered.iter().map(ToString::to_string);
-    let (failed, warnings): (Vec<_>, Vec<_>) = std::mem::take(&mut scanned.warnings)
-        .into_iter()
-        .partition(|warning| warning.is_failure);
+    let (mut failures, found) = Warning::parted(std::mem::take(&mut scanned.warnings));
+    failures.extend(unanswered);
+    warnings.extend(found);
     let (untracked, ignored) = untracked::lines(
         std::mem::take(&mut scanned.found),
         &scanned.folders,
@@ -137,15 +117,8 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
         ignored,
         sparse: sparse::share(repository, &old.index, form),
         remarks: said.remarks,
-        warnings: about_cache
-            .into_iter()
-            .chain(warnings.into_iter().map(|said| said.text))
-            .collect(),
-        failures: failed
-            .into_iter()
-            .map(|said| said.text)
-            .chain(unanswered)
-            .collect(),
+        warnings,
+        failures,
     })
 }
 
@@ -154,6 +127,37 @@ fn wish(options: &Options) -> Wish {
         untracked: options.untracked,
         ignored: options.ignored,
     }
+}
+
+/// What is known of the working tree before it is looked at, and what of that the next reader of the
+/// index is to know. `is_whole`: no pathspecs limit the search. `warnings` get those about the
+/// untracked cache.
+fn recall(
+    worktree: &Worktree<'_>,
+    old: &mut OldIndex,
+    options: &Options,
+    is_whole: bool,
+    warnings: &mut Vec<String>,
+) -> Result<(Quiet, News)> {
+    let repository = worktree.repository;
+    let heard = monitor::consult(repository, &mut old.index);
+    let flags = wish(options).flags().filter(|_| is_whole);
+    let prepared = flags
+        .and_then(|flags| untracked_cache::prepare(repository, &mut old.index, flags, warnings));
+    let cache = prepared.as_ref().map(|prepared| &prepared.cache);
+    let quiet = Quiet::of(worktree, old, &rules(worktree, old), cache, heard.as_ref())?;
+    let may_write = may_write(worktree, old, options)?;
+    let is_searched = quiet.directory(b"".into()).is_none();
+    let takes_notes = may_write && is_searched && prepared.is_some();
+    let moment_s = takes_notes.then(|| untracked_cache::moment_s(repository));
+    let news = News {
+        heard,
+        prepared,
+        may_write,
+        is_searched,
+        moment_s: moment_s.flatten(),
+    };
+    Ok((quiet, news))
 }
 
 /// The differences between HEAD and the index.

@@ -40,7 +40,7 @@ pub(super) fn write_back(
     old: &mut OldIndex,
     scanned: &Scanned,
     changed: bool,
-    news: News<'_>,
+    news: News,
 ) -> Result<()> {
     let by_seconds = StatRules::default();
     let is_racy = |entry: &Entry| {
@@ -83,21 +83,23 @@ pub(super) fn write_back(
 }
 
 /// What was learned, for the next reader of the index.
-pub(super) struct News<'a> {
+pub(super) struct News {
     /// What a file system monitor told.
-    pub heard: Option<&'a Heard>,
+    pub heard: Option<Heard>,
     /// The untracked cache, if it was used.
     pub prepared: Option<Prepared>,
+    /// Whether the index may be written.
+    pub may_write: bool,
     /// Whether any directory was looked at.
     pub is_searched: bool,
     /// The second in which the search began, if notes were taken for the untracked cache.
     pub moment_s: Option<i64>,
 }
 
-impl News<'_> {
+impl News {
     /// Whether the next reader is spared files to look at, or a long answer. So does Git decide it.
     fn spare_looking(&self, index: &Index, states: &[State]) -> bool {
-        let Some(heard) = self.heard else {
+        let Some(heard) = &self.heard else {
             return false;
         };
         let is_long = heard.changed.as_ref().is_none_or(|paths| paths.len() > 100);
@@ -127,7 +129,7 @@ impl News<'_> {
                 if let Some(prepared) = prepared {
                     *index.untracked_cache_mut() = Some(prepared.cache);
                 }
-                let heard = self.heard.filter(|_| self.is_searched);
+                let heard = self.heard.as_ref().filter(|_| self.is_searched);
                 forget_changed(index, heard);
             }
         }
@@ -137,7 +139,7 @@ impl News<'_> {
         for (entry, state) in index.entries_mut().iter_mut().zip(&scanned.states) {
             entry.flags.fsmonitor_valid = is_sure(entry, *state);
         }
-        index.set_fsmonitor_token(Some(heard.token.clone()));
+        index.set_fsmonitor_token(Some(heard.token));
         Ok(())
     }
 }

@@ -41,6 +41,7 @@ pub mod stash;
 pub mod status;
 pub mod submodule;
 pub mod tree;
+mod untracked_cache;
 mod worktree;
 pub mod worktrees;
 

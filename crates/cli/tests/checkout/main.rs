@@ -18,6 +18,7 @@ mod promised;
 mod refusal;
 mod reset;
 mod sparse;
+mod split;
 mod stash;
 mod support;
 mod switched;

@@ -10,6 +10,7 @@
 
 mod compare;
 mod coverage;
+mod filled;
 mod generated;
 mod invocation;
 mod pathspecs;

@@ -28,25 +28,32 @@ const QUESTIONS: [&[&str]; 4] = [
 
 /// How it is known what changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Monitor {
+pub enum Monitor {
     None,
     Hook,
     FirstHook,
     Daemon,
 }
 
-struct Watched {
-    repository: Repository,
-    random: Random,
+pub struct Watched {
+    pub repository: Repository,
+    pub random: Random,
     monitor: Monitor,
+    /// Who fills the untracked cache.
+    filler: Program,
     /// The number of the last change.
     moment: usize,
-    story: Vec<String>,
+    pub story: Vec<String>,
 }
 
 impl Watched {
     fn new(seed: u64, monitor: Monitor) -> Watched {
+        Watched::filled_by(Program::Git, seed, monitor)
+    }
+
+    pub fn filled_by(filler: Program, seed: u64, monitor: Monitor) -> Watched {
         let mut watched = Watched {
+            filler,
             repository: Repository::init(&["-b", "main"]),
             random: Random::new(seed),
             monitor,
@@ -107,18 +114,22 @@ impl Watched {
         self.by_git(&["config", "core.fsmonitorHookVersion", version]);
     }
 
-    /// Lets git fill the cache, and say that it is right.
+    /// Lets the cache be filled, and be said to be right.
     fn fill(&mut self) {
-        self.by_git(&["status", "--porcelain"]);
-        self.by_git(&["status", "--porcelain"]);
+        for _ in 0..2 {
+            match self.filler {
+                Program::Git => self.by_git(&["status", "--porcelain"]),
+                _ => self.hedgerow(&["status", "--porcelain"]),
+            }
+        }
     }
 
-    fn by_git(&mut self, words: &[&str]) {
+    pub fn by_git(&mut self, words: &[&str]) {
         self.story.push(words.join(" "));
         run(writing(&self.repository, words));
     }
 
-    fn hedgerow(&mut self, words: &[&str]) {
+    pub fn hedgerow(&mut self, words: &[&str]) {
         self.story.push(format!("hedgerow {}", words.join(" ")));
         let mut command = HEDGEROW.command(&self.repository.root);
         command.args(words).env("GIT_OPTIONAL_LOCKS", "1");
@@ -205,7 +216,7 @@ impl Watched {
         self.write(&path, rules);
     }
 
-    fn change(&mut self) {
+    pub fn change(&mut self) {
         let path = self.file();
         match self.random.below(19) {
             0..=5 => self.write(&path, "untracked\n"),
@@ -245,7 +256,7 @@ impl Watched {
         run(command).stdout
     }
 
-    fn compare(&mut self) {
+    pub fn compare(&mut self) {
         let question = *self.random.pick(&QUESTIONS);
         let mut command = Program::Git.command(&self.repository.root);
         command
@@ -289,7 +300,7 @@ impl Watched {
 }
 
 /// A command of git that may write what it found to the index.
-fn writing(repository: &Repository, words: &[&str]) -> Command {
+pub fn writing(repository: &Repository, words: &[&str]) -> Command {
     let mut command = Program::Git.command(&repository.root);
     command.args(words).env("GIT_OPTIONAL_LOCKS", "1");
     command.env("HOME", &repository.root);

@@ -106,10 +106,7 @@ impl<'r> Session<'r> {
         let lock = self.lock.take().ok_or_else(|| Error::Internal {
             reason: "the index was written twice".into(),
         })?;
-        let version = self.worktree.settings().index_version;
-        let version = version.and_then(crate::worktree::version);
-        self.worktree
-            .write_index_telling(index, version, lock, changed)
+        self.worktree.write_index_telling(index, lock, changed)
     }
 }
 

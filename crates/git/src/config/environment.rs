@@ -69,6 +69,11 @@ pub struct Environment {
     pub pathspecs: PathspecSettings,
     /// `GIT_OPTIONAL_LOCKS` is off: locks that only speed later commands up are not taken.
     pub no_optional_locks: bool,
+    /// `GIT_DISABLE_UNTRACKED_CACHE` is on: the untracked cache is neither used nor filled.
+    pub no_untracked_cache: bool,
+    /// `GIT_FORCE_UNTRACKED_CACHE`: whether an index is written for new records of the untracked
+    /// cache alone, whatever `core.untrackedCache` says.
+    pub force_untracked_cache: Option<bool>,
     /// `GIT_NO_LAZY_FETCH` is on: what a remote has promised is not fetched.
     pub no_lazy_fetch: bool,
     /// `GIT_ADVICE` is off: no hints are shown, whatever the configuration says.
@@ -151,6 +156,11 @@ impl Environment {
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             pathspecs: variables.pathspecs()?,
             no_optional_locks: !variables.boolean("GIT_OPTIONAL_LOCKS", true)?,
+            no_untracked_cache: variables.boolean("GIT_DISABLE_UNTRACKED_CACHE", false)?,
+            force_untracked_cache: match variables.bytes("GIT_FORCE_UNTRACKED_CACHE") {
+                None => None,
+                Some(_) => Some(variables.boolean("GIT_FORCE_UNTRACKED_CACHE", false)?),
+            },
             no_lazy_fetch: variables.boolean("GIT_NO_LAZY_FETCH", false)?,
             no_advice: !variables.boolean("GIT_ADVICE", true)?,
             reflog_action: variables.bytes("GIT_REFLOG_ACTION"),

@@ -55,7 +55,11 @@ impl<'r> Counter<'r> {
         let paths = sides.flatten().map(|side| side.path.as_bstr());
         let directories = directories_above(paths);
         let worktree = Worktree::open(repository, execution, "diffstat")?;
-        let index = Index::load(repository.index_path(), repository.hash_kind())?;
+        let index = Index::load(
+            repository.index_path(),
+            repository.git_dir(),
+            repository.hash_kind(),
+        )?;
         let index = index.map_or_else(|| Index::empty(repository.hash_kind()), |found| found.0);
         let direction = Direction::CheckIn {
             listed: None,

@@ -76,7 +76,8 @@ impl Builder {
 
     /// The index, with the extensions of `old`, the index it replaces, that are still valid: the
     /// file system monitor's token (its flags came with the entries), the cache of untracked files
-    /// (except for directories in which paths were added or removed), and the sparse mark. The
+    /// (except for directories in which paths were added or removed), the shared index, and the
+    /// sparse mark. The
     /// sides of resolved conflicts are dropped, as Git does when it switches branches; the cache
     /// tree must be set by the caller.
     pub fn finish_replacing(mut self, old: &Index) -> Index {
@@ -85,19 +86,21 @@ impl Builder {
         kept.fsmonitor_token
             .clone_from(&old.extensions.fsmonitor_token);
         kept.sparse |= old.extensions.sparse;
+        kept.split.clone_from(&old.extensions.split);
         kept.untracked = untracked;
         self.index
     }
 
     /// The untracked cache of `old`, without the records of directories in which paths were added
     /// or removed.
-    fn untracked_cache_after(&self, old: &Index) -> Option<Vec<u8>> {
-        let mut cache = UntrackedCache::parse(old.extensions.untracked.as_ref()?, old.hash)?;
+    fn untracked_cache_after(&self, old: &Index) -> Option<UntrackedCache> {
+        let mut cache = old.extensions.untracked.clone()?;
+        let ends = cache.ends();
         let mut before = old.iter().map(|(path, _)| path).peekable();
         let mut after = self.index.iter().map(|(path, _)| path).peekable();
         loop {
             let path = match (before.peek(), after.peek()) {
-                (None, None) => return Some(cache.serialize()),
+                (None, None) => return Some(cache),
                 (Some(gone), Some(new)) => match gone.cmp(new) {
                     Ordering::Equal => {
                         before.next();
@@ -110,7 +113,8 @@ impl Builder {
                 (Some(_), None) => before.next(),
                 (None, Some(_)) => after.next(),
             };
-            path.into_iter().for_each(|path| cache.invalidate(path));
+            path.into_iter()
+                .for_each(|path| cache.invalidate(path, &ends));
         }
     }
 

@@ -10,6 +10,7 @@ use gix_hash::{Kind, ObjectId};
 const STAT_BYTES: usize = 40;
 
 /// Entries and their paths as stored in a file, in any order.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     pub(super) entries: Vec<Entry>,
     pub(super) paths: Vec<u8>,

@@ -7,8 +7,9 @@
 //! [`hedgerow_fs::LockFile`].
 //!
 //! Extensions: `TREE` is read and written ([`CacheTree`]); `REUC`, `UNTR` and `FSMN` are kept as
-//! long as they are valid; a split index (`link`) is read and written as a whole index; `sdir`
-//! follows from the entries; `EOIE` and `IEOT` only speed up other readers and are not written.
+//! long as they are valid; a split index (`link`) is merged when it is read, and may be written as
+//! one or as a whole; `sdir` follows from the entries; `EOIE` and `IEOT` only speed up other readers
+//! and are written on request.
 //! Other optional extensions are dropped, other required ones are an error. A broken optional
 //! extension counts as absent: that costs time, never correctness.
 //!
@@ -30,10 +31,14 @@ mod write;
 pub use builder::Builder;
 pub use cache_tree::{CacheTree, Directory};
 pub use entry::{Entry, Flags, Mode, Stage};
-pub(crate) use extensions::untracked::{UntrackedCache, ALL_FILES, FOLDED};
+pub(crate) use extensions::split::SharedIndex;
+pub(crate) use extensions::untracked::{
+    joined, OuterFile, UntrackedCache, UntrackedRecord, ALL_FILES, FOLDED,
+};
+pub(crate) use read::{shared_name, SHARED_PREFIX};
 pub use referenced::Referenced;
 pub use stat::{CheckStat, EntryStat, StatRules};
-pub use write::WriteOptions;
+pub use write::{OffsetTable, WriteOptions};
 
 use bstr::{BStr, BString, ByteSlice};
 use extensions::resolve_undo::{ResolveUndo, Sides};
@@ -70,9 +75,14 @@ pub struct Index {
 impl Index {
     /// An empty index for a repository with the hash `hash`.
     pub fn empty(hash: Kind) -> Self {
+        Index::empty_of(hash, Version::default())
+    }
+
+    /// The same, to be written as `version`.
+    pub(crate) fn empty_of(hash: Kind, version: Version) -> Self {
         Index {
             hash,
-            version: Version::default(),
+            version,
             entries: Vec::new(),
             paths: Vec::new(),
             checksum: None,
@@ -181,19 +191,29 @@ impl Index {
         self.extensions.fsmonitor_token = token;
     }
 
-    /// The untracked files that Git found, by directory.
-    pub(crate) fn untracked_cache(&self) -> Option<UntrackedCache<'_>> {
-        UntrackedCache::parse(self.extensions.untracked.as_ref()?, self.hash)
+    /// The shared index that this one is to be split by, if it is to be split.
+    pub(crate) fn split(&self) -> Option<&SharedIndex> {
+        self.extensions.split.as_ref()
     }
 
-    /// Invalidates records of the untracked cache, and those above them.
-    pub(crate) fn forget_untracked(&mut self, rows: &[usize]) {
-        let Some(mut cache) = self.untracked_cache() else {
-            return;
-        };
-        cache.forget(rows);
-        let bytes = cache.serialize();
-        self.extensions.untracked = Some(bytes);
+    /// Sets by which shared index it is split; with `None`, it is not.
+    pub(crate) fn set_split(&mut self, shared: Option<SharedIndex>) {
+        self.extensions.split = shared;
+    }
+
+    /// This index as a shared one, which has the checksum `id`.
+    pub(crate) fn as_shared(&self, id: ObjectId) -> SharedIndex {
+        SharedIndex::new(id, &self.entries, &self.paths)
+    }
+
+    /// The untracked files that were found, by directory.
+    pub(crate) fn untracked_cache(&self) -> Option<&UntrackedCache> {
+        self.extensions.untracked.as_ref()
+    }
+
+    /// The same, to be changed, added or removed.
+    pub(crate) fn untracked_cache_mut(&mut self) -> &mut Option<UntrackedCache> {
+        &mut self.extensions.untracked
     }
 
     /// The sides of resolved conflicts by path: mode and object of the stages 1 to 3.
@@ -240,7 +260,7 @@ impl Index {
     }
 
     /// All entries with their paths, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&BStr, &Entry)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&BStr, &Entry)> + Clone {
         self.entries.iter().map(|entry| (self.path(entry), entry))
     }
 

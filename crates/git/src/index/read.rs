@@ -20,13 +20,18 @@ const BYTES_WORTH_A_THREAD: usize = 1 << 20;
 /// would have 50 million entries.
 const LIMIT_BYTES: u64 = 4 << 30;
 
+/// What the names of files of shared indexes begin with.
+pub(crate) const SHARED_PREFIX: &str = "sharedindex.";
+
 impl Index {
     /// Loads the index file at `path`, with that file's stat data; `None` if the file does not
     /// exist.
     ///
     /// # Errors
     /// Like [`Index::read`], and if the file cannot be read.
-    pub fn load(path: &Path, hash: Kind) -> Result<Option<(Index, Stat)>> {
+    ///
+    /// The shared index of a split one is in `git_dir` or, as with old versions of Git, beside it.
+    pub fn load(path: &Path, git_dir: &Path, hash: Kind) -> Result<Option<(Index, Stat)>> {
         let file = match ReadFile::open(path) {
             // Other errors do not mean that there is no index.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -36,10 +41,17 @@ impl Index {
         let mut content = Vec::new();
         file.read_to_end(&mut content, LIMIT_BYTES)?;
         let mut shared = |id: &ObjectId| {
-            let path = path.with_file_name(format!("sharedindex.{id}"));
-            let content = hedgerow_fs::read_file(&path, LIMIT_BYTES)?;
-            content.ok_or_else(|| Error::CorruptIndex {
-                path: path.clone(),
+            let name = shared_name(id);
+            let (place, beside) = (git_dir.join(&name), path.with_file_name(&name));
+            // It is in use, so it does not expire.
+            let _ = hedgerow_fs::touch(&place);
+            for place in [&place, &beside] {
+                if let Some(content) = hedgerow_fs::read_file(place, LIMIT_BYTES)? {
+                    return Ok(content);
+                }
+            }
+            Err(Error::CorruptIndex {
+                path: beside,
                 reason: "the shared index is missing".into(),
             })
         };
@@ -50,8 +62,8 @@ impl Index {
     /// Parses `content`, the bytes of an index file of a repository with the hash `hash`.
     ///
     /// `path` is used only in errors. `shared` loads the file `sharedindex.<id>` that a split index
-    /// is based on; the result is merged and does not record the split. The checksum at the end is
-    /// verified unless it is all zero (`index.skipHash`).
+    /// is based on; the result is merged. The checksum at the end is verified unless it is all zero
+    /// (`index.skipHash`).
     ///
     /// # Errors
     /// [`Error::CorruptIndex`] if the bytes are not an index, [`Error::Unsupported`] for an unknown
@@ -75,6 +87,11 @@ impl Index {
         file.into_index(base, hash)
             .map_err(|problem| named(problem, path))
     }
+}
+
+/// The name of the file of the shared index with the checksum `id`.
+pub(crate) fn shared_name(id: &ObjectId) -> String {
+    format!("{SHARED_PREFIX}{id}")
 }
 
 /// The entries of the shared index `content`, whose checksum must be `expected`.
@@ -141,9 +158,16 @@ impl<'a> File<'a> {
     }
 
     fn into_index(self, base: Option<Rows>, hash: Kind) -> Parsed<Index> {
+        let mut kept = self.found.kept;
         let rows = match (&self.found.link, base) {
-            (Some(link), Some(base)) => link.merge(base, self.rows)?,
-            _ => self.rows,
+            (Some(link), Some(base)) => {
+                kept.split = Some(link.shared(Some(base.clone())));
+                link.merge(base, self.rows)?
+            }
+            (link, _) => {
+                kept.split = link.as_ref().map(|link| link.shared(None));
+                self.rows
+            }
         };
         let mut index = Index {
             hash,
@@ -151,7 +175,7 @@ impl<'a> File<'a> {
             entries: rows.entries,
             paths: rows.paths,
             checksum: self.checksum,
-            extensions: self.found.kept,
+            extensions: kept,
         };
         check_entries(&index)?;
         if let Some(fsmonitor) = self.found.fsmonitor {

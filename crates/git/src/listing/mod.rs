@@ -94,13 +94,14 @@ fn read_index(
         return worktree.read_index();
     }
     let hash = repository.hash_kind();
-    let loaded = Index::load(repository.index_path(), hash)?;
+    let loaded = Index::load(repository.index_path(), repository.git_dir(), hash)?;
     let (is_new, stat) = (loaded.is_none(), loaded.as_ref().map(|(_, stat)| *stat));
     let mut index = loaded.map_or_else(|| Index::empty(hash), |(index, _)| index);
     if !is_plain {
         index = expand(repository, index, name_rules(repository))?.0;
     }
     Ok(OldIndex {
+        is_adjusted: false,
         is_new,
         mtime: stat.map(|stat| stat.mtime).unwrap_or_default(),
         stat,

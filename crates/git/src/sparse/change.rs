@@ -258,7 +258,9 @@ impl<'a> Change<'a> {
             words.iter().try_for_each(check_directory)?;
         }
         let path = self.repository.index_path();
-        let Some((index, _)) = Index::load(path, self.repository.hash_kind())? else {
+        let Some((index, _)) =
+            Index::load(path, self.repository.git_dir(), self.repository.hash_kind())?
+        else {
             return Ok(words);
         };
         for word in &words {

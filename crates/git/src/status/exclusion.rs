@@ -23,6 +23,8 @@ pub(crate) struct Rules<'a> {
     /// The user's patterns and the repository's, lowest precedence first.
     pub outer: Vec<Patterns>,
     pub ignore_case: bool,
+    /// The contents of pattern files are kept, so that it can be told which patterns were used.
+    pub keeps_contents: bool,
     /// Git's warnings about files that cannot be opened.
     pub warnings: Mutex<Vec<Warning>>,
 }
@@ -36,8 +38,29 @@ pub(crate) struct Level {
     source: Source,
     /// Whether git is certain to come here and so reports unreadable patterns.
     is_certain: bool,
-    patterns: OnceLock<Option<Patterns>>,
+    own: OnceLock<Option<Own>>,
     excluded: OnceLock<bool>,
+}
+
+/// The patterns of a directory.
+#[derive(Debug)]
+struct Own {
+    patterns: Patterns,
+    /// What they were read from, if that is to be kept.
+    content: Vec<u8>,
+}
+
+/// What the patterns of a directory were, when its entries were looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UsedPatterns<'l> {
+    /// It has none, or they did not matter.
+    None,
+    /// Those of a file with this content.
+    InFile(&'l [u8]),
+    /// Those of an entry of the index with this content.
+    InIndex(&'l [u8]),
+    /// Its pattern file cannot be read.
+    Unreadable,
 }
 
 /// The source of a directory's own patterns.
@@ -69,6 +92,7 @@ impl<'a> Rules<'a> {
             per_directory: None,
             outer: Vec::new(),
             ignore_case: worktree.settings().ignore_case,
+            keeps_contents: false,
             warnings: Mutex::default(),
         }
     }
@@ -129,7 +153,7 @@ impl Level {
             path: path.into(),
             source,
             is_certain,
-            patterns: OnceLock::new(),
+            own: OnceLock::new(),
             excluded: OnceLock::new(),
         }
     }
@@ -186,9 +210,27 @@ impl Level {
                 Source::Content(content) => content.clone(),
                 Source::File => self.read(rules)?,
             };
-            Some(Patterns::parse(&content).ignoring_case(rules.ignore_case))
+            Some(Own {
+                patterns: Patterns::parse(&content).ignoring_case(rules.ignore_case),
+                content: if rules.keeps_contents {
+                    content
+                } else {
+                    Vec::new()
+                },
+            })
         };
-        self.patterns.get_or_init(read).as_ref()
+        let own = self.own.get_or_init(read).as_ref();
+        own.map(|own| &own.patterns)
+    }
+
+    /// The directory's own patterns, if they were asked for until now. Their contents must be kept.
+    pub(crate) fn used_patterns(&self) -> UsedPatterns<'_> {
+        match (self.own.get(), &self.source) {
+            (None, _) | (_, Source::Nowhere) => UsedPatterns::None,
+            (Some(None), _) => UsedPatterns::Unreadable,
+            (Some(Some(own)), Source::File) => UsedPatterns::InFile(&own.content),
+            (Some(Some(own)), Source::Content(_)) => UsedPatterns::InIndex(&own.content),
+        }
     }
 
     /// Reads the pattern file of the directory. A symbolic link is not followed, since it could

@@ -13,6 +13,7 @@ mod model;
 pub mod operation;
 mod options;
 mod quiet;
+mod records;
 pub(crate) mod remarks;
 pub mod rename;
 mod renames;
@@ -24,6 +25,7 @@ mod submodules;
 mod submodules_by_git;
 mod unstaged;
 mod untracked;
+mod write_back;
 
 pub(crate) use submodules_by_git::variables_of_submodule;
 
@@ -41,9 +43,10 @@ pub use operation::{operation, Operation};
 pub use options::{Options, RenameWish};
 pub use staged::{staged, Staged, StagedChange};
 
-use crate::index::{Entry, Index, Mode, Stage, StatRules};
-use crate::monitor::{self, Heard};
+use crate::index::{Entry, Index, Mode, Stage};
+use crate::monitor;
 use crate::repository::Repository;
+use crate::untracked_cache;
 use crate::worktree::attribute_files::{directories_above, Direction};
 use crate::worktree::compare::Refreshed;
 use crate::worktree::pathspecs::Pathspecs;
@@ -51,7 +54,6 @@ use crate::worktree::state::{State, StateRules};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::LockFile;
 use quiet::Quiet;
 use remarks::{Said, Warning};
 pub(crate) use scan::FoldedPaths;
@@ -61,6 +63,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 pub(crate) use submodules::Submodules;
 use untracked::Wish;
+use write_back::{may_write, write_back, News};
 
 /// The status of the working tree of `repository`.
 ///
@@ -80,17 +83,11 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
         Some(Pathspecs::new(repository, &options.pathspecs)?)
     };
     let pathspecs = pathspecs.as_ref();
-    let heard = monitor::consult(repository, &mut old.index);
-    let searches = pathspecs.is_none() && wish(options).any();
-    let quiet = Quiet::of(
-        &worktree,
-        &old,
-        &rules(&worktree, &old),
-        wish(options),
-        heard.as_ref(),
-        searches,
-    )?;
-    let mut scanned = examine(&worktree, &old, options, pathspecs, &quiet)?;
+    let mut warnings = Vec::new();
+    let is_whole = pathspecs.is_none();
+    let (quiet, news) = recall(&worktree, &mut old, options, is_whole, &mut warnings)?;
+    let takes_notes = news.moment_s.is_some();
+    let mut scanned = examine(&worktree, &old, options, pathspecs, &quiet, takes_notes)?;
     look_for_attributes(&mut scanned, &old.index);
     let settled = worktree.settle(&mut scanned.states, &old.index, Some(&scanned.attributes))?;
     worktree.end_filters();
@@ -98,19 +95,16 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     said.while_refreshing(&worktree, &old, &settled, pathspecs);
     said.of_unreadable(&settled);
     let changed = refresh(&mut old.index, &settled.clean);
-    if options.optional_locks && !repository.environment().no_optional_locks {
+    if news.may_write {
         // A failure to write is harmless: the next status finds it out again.
-        let news = News {
-            heard: heard.as_ref(),
-            quiet: &quiet,
-        };
-        let _ = write_back(&worktree, &mut old, &scanned, changed, &news);
+        let _ = write_back(&worktree, &mut old, &scanned, changed, news);
     }
     let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, &mut said)?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
     let unanswered = settled.unanswered.iter().map(ToString::to_string);
-    let (mut failures, warnings) = Warning::parted(std::mem::take(&mut scanned.warnings));
+    let (mut failures, found) = Warning::parted(std::mem::take(&mut scanned.warnings));
     failures.extend(unanswered);
+    warnings.extend(found);
     let (untracked, ignored) = untracked::lines(
         std::mem::take(&mut scanned.found),
         &scanned.folders,
@@ -133,6 +127,37 @@ fn wish(options: &Options) -> Wish {
         untracked: options.untracked,
         ignored: options.ignored,
     }
+}
+
+/// What is known of the working tree before it is looked at, and what of that the next reader of the
+/// index is to know. `is_whole`: no pathspecs limit the search. `warnings` get those about the
+/// untracked cache.
+fn recall(
+    worktree: &Worktree<'_>,
+    old: &mut OldIndex,
+    options: &Options,
+    is_whole: bool,
+    warnings: &mut Vec<String>,
+) -> Result<(Quiet, News)> {
+    let repository = worktree.repository;
+    let heard = monitor::consult(repository, &mut old.index);
+    let flags = wish(options).flags().filter(|_| is_whole);
+    let prepared = flags
+        .and_then(|flags| untracked_cache::prepare(repository, &mut old.index, flags, warnings));
+    let cache = prepared.as_ref().map(|prepared| &prepared.cache);
+    let quiet = Quiet::of(worktree, old, &rules(worktree, old), cache, heard.as_ref())?;
+    let may_write = may_write(worktree, old, options)?;
+    let is_searched = quiet.directory(b"".into()).is_none();
+    let takes_notes = may_write && is_searched && prepared.is_some();
+    let moment_s = takes_notes.then(|| untracked_cache::moment_s(repository));
+    let news = News {
+        heard,
+        prepared,
+        may_write,
+        is_searched,
+        moment_s: moment_s.flatten(),
+    };
+    Ok((quiet, news))
 }
 
 /// The differences between HEAD and the index.
@@ -235,6 +260,7 @@ fn examine(
     options: &Options,
     pathspecs: Option<&Pathspecs>,
     quiet: &Quiet,
+    takes_notes: bool,
 ) -> Result<Scanned> {
     let repository = worktree.repository;
     let settings = worktree.settings();
@@ -244,11 +270,15 @@ fn examine(
         work_tree: repository.require_work_tree()?,
         index: &old.index,
         state: rules(worktree, old),
-        exclusion: exclusion::Rules::standard(worktree)?,
+        exclusion: exclusion::Rules {
+            keeps_contents: takes_notes,
+            ..exclusion::Rules::standard(worktree)?
+        },
         wish: wish(options),
         pathspecs,
         folded: settings.ignore_case.then(|| FoldedPaths::of(&old.index)),
         quiet,
+        takes_notes,
         has_skipped: old
             .index
             .entries()
@@ -288,100 +318,6 @@ fn refresh(index: &mut Index, refreshed: &[Refreshed]) -> bool {
         entry.stat = *stat;
     }
     changed
-}
-
-/// Writes the index if that saves work for the next reader: files that need not be read again, or
-/// that changed within the second in which the index was written.
-fn write_back(
-    worktree: &Worktree<'_>,
-    old: &mut OldIndex,
-    scanned: &Scanned,
-    changed: bool,
-    news: &News<'_>,
-) -> Result<()> {
-    let by_seconds = StatRules::default();
-    let is_racy = |entry: &Entry| {
-        let has_file = entry.mode.is_file() && entry.flags.stage == Stage::Merged;
-        has_file && entry.stat.is_racy(old.mtime, &by_seconds)
-    };
-    // Git refuses an index that is to be split and may become sparse, unless it is already split.
-    let (config, settings) = (worktree.repository.config(), worktree.settings());
-    if settings.index_sparse && config.bool("core.splitIndex")? == Some(true) {
-        return Ok(());
-    }
-    // Only the expanded form of a sparse index is known here, so the index is left as it is.
-    let sparse = old.sparse_directories.is_some();
-    let changed = changed || news.are_worth_writing(&old.index, &scanned.states);
-    if old.is_new || sparse || !(changed || old.index.entries().iter().any(is_racy)) {
-        return Ok(());
-    }
-    let path = worktree.repository.index_path();
-    let lock = LockFile::acquire(path)?;
-    if hedgerow_fs::stat(path)? != old.stat {
-        return Ok(());
-    }
-    let top = worktree.repository.require_work_tree()?;
-    let is_hidden = |(row, entry): (usize, &Entry)| {
-        let modified = scanned.states.get(row) == Some(&State::Modified);
-        if !modified || !entry.stat.is_racy(old.mtime, &by_seconds) {
-            return None;
-        }
-        // A different size remains visible, so the entry is kept. If its size were cleared, git
-        // would compare contents and might find them equal after conversion, which it does not
-        // report today.
-        let path = top.join(OsStr::from_bytes(old.index.path(entry)));
-        let now = hedgerow_fs::lstat(&path).ok().flatten()?;
-        (now.size as u32 == entry.stat.size).then_some(row)
-    };
-    let entries = old.index.entries().iter().enumerate();
-    // Later, stat data would not reveal that these differ.
-    let hidden: Vec<usize> = entries.filter_map(is_hidden).collect();
-    for row in hidden {
-        old.index.entries_mut()[row].stat.size = 0;
-    }
-    news.record(&mut old.index, &scanned.states);
-    worktree
-        .write_index(&old.index, None, lock, false)
-        .map(drop)
-}
-
-/// What a file system monitor told, for the next reader of the index.
-struct News<'a> {
-    heard: Option<&'a Heard>,
-    quiet: &'a Quiet,
-}
-
-impl News<'_> {
-    /// Whether the next reader is spared something: files to look at, or a long answer. So does Git
-    /// decide it.
-    fn are_worth_writing(&self, index: &Index, states: &[State]) -> bool {
-        let Some(heard) = self.heard else {
-            return false;
-        };
-        let is_long = heard.changed.as_ref().is_none_or(|paths| paths.len() > 100);
-        let mut entries = index.entries().iter().zip(states);
-        is_long
-            || entries.any(|(entry, state)| is_sure(entry, *state) && !entry.flags.fsmonitor_valid)
-    }
-
-    /// Stores the moment of the answer, and which entries were unchanged then.
-    fn record(&self, index: &mut Index, states: &[State]) {
-        let stale = self.quiet.stale(index, self.heard);
-        if !stale.is_empty() {
-            index.forget_untracked(&stale);
-        }
-        let Some(heard) = self.heard else { return };
-        for (entry, state) in index.entries_mut().iter_mut().zip(states) {
-            entry.flags.fsmonitor_valid = is_sure(entry, *state);
-        }
-        index.set_fsmonitor_token(Some(heard.token.clone()));
-    }
-}
-
-/// Whether the file of the entry is known to be the one that the index has.
-fn is_sure(entry: &Entry, state: State) -> bool {
-    let has_file = entry.mode != Mode::Gitlink && entry.flags.stage == Stage::Merged;
-    state == State::Clean && has_file
 }
 
 /// How to examine submodules, if the index has any.

@@ -2,13 +2,12 @@
 //! untracked files, all their tracked files are unchanged, and so is everything below. That they are
 //! as the index says is known from a file system monitor, or from the stat data of the directories.
 //!
-//! A record of the cache is made by Git, for one kind of search and one set of patterns; whatever
-//! does not fit means that the directory is searched as if there were no cache.
+//! A record is made for one kind of search and one set of patterns; whatever does not fit means
+//! that the directory is searched as if there were no cache.
 
-use super::untracked::Wish;
-use super::UntrackedFiles;
-use crate::index::{Entry, Index, Mode, Stage, StatRules, UntrackedCache, ALL_FILES, FOLDED};
+use crate::index::{joined, Entry, Index, Mode, Stage, StatRules, UntrackedCache};
 use crate::monitor::Heard;
+use crate::untracked_cache::{pattern_id, IGNORE_FILE};
 use crate::worktree::state::{states, State, StateRules};
 use crate::worktree::survey::{survey, PathState};
 use crate::worktree::{OldIndex, Worktree};
@@ -24,7 +23,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-const IGNORE_FILE: &[u8] = b".gitignore";
 const IGNORE_LIMIT_BYTES: u64 = 100 << 20;
 
 /// What is known before the working tree is looked at.
@@ -34,8 +32,6 @@ pub(super) struct Quiet {
     unchanged: Vec<bool>,
     /// The outermost directories with nothing to look for, by their paths.
     directories: HashMap<BString, Known>,
-    /// The records of the untracked cache that are not right any more, if they were examined.
-    stale: Option<Vec<usize>>,
 }
 
 /// A directory with nothing to look for.
@@ -43,6 +39,8 @@ pub(super) struct Quiet {
 pub(super) struct Known {
     /// The entries of the index below it.
     pub rows: Range<u32>,
+    /// The records of the untracked cache for it and what is below it.
+    pub records: Range<usize>,
     /// The untracked paths below it, until they are taken.
     untracked: Mutex<Vec<BString>>,
 }
@@ -59,39 +57,36 @@ impl Known {
 }
 
 impl Quiet {
-    /// What `heard` and the untracked cache tell. `searches`: whether untracked files are searched
-    /// for in the whole working tree.
+    /// What `heard` and the untracked `cache` tell; the cache fits the search.
     pub(super) fn of(
         worktree: &Worktree<'_>,
         old: &OldIndex,
         rules: &StateRules,
-        wish: Wish,
+        cache: Option<&UntrackedCache>,
         heard: Option<&Heard>,
-        searches: bool,
     ) -> Result<Self> {
         let monitored = heard.is_some_and(|heard| heard.changed.is_some());
         let mut quiet = Quiet::default();
         if monitored {
             quiet.unchanged = unchanged(&old.index, |entry, _| entry.flags.fsmonitor_valid);
         }
-        let fits = |cache: &UntrackedCache<'_>| searches && fits(worktree, cache, wish);
-        let Some(cache) = old.index.untracked_cache().filter(fits) else {
+        let Some(cache) = cache.filter(|cache| !cache.directories.is_empty()) else {
             return Ok(quiet);
         };
         if !monitored {
             let states = states(&worktree.root, &old.index, rules, &worktree.engine())?;
             quiet.unchanged = unchanged(&old.index, |_, row| states[row] == State::Clean);
         }
-        let paths = paths(&cache);
+        let paths = cache.paths();
         let valid = match heard.and_then(|heard| heard.changed.as_ref()) {
-            Some(changed) => unnamed(&cache, changed),
-            None => unmoved(worktree, old, rules, &cache, &paths)?,
+            Some(changed) => unnamed(cache, changed),
+            None => unmoved(worktree, old, rules, cache, &paths)?,
         };
         let mut search = Search {
             top: worktree.repository.require_work_tree()?,
             old,
-            cache: &cache,
-            ends: ends(&cache),
+            cache,
+            ends: cache.ends(),
             paths: &paths,
             valid,
             quiet: &mut quiet,
@@ -104,26 +99,6 @@ impl Quiet {
     /// Whether the file of the entry `row` is known to be the one that the index has.
     pub(super) fn is_unchanged(&self, row: u32) -> bool {
         self.unchanged.get(row as usize) == Some(&true)
-    }
-
-    /// The records of the untracked cache that must be forgotten when the moment of `heard` is stored.
-    /// With none, those that are wrong anyway.
-    pub(super) fn stale(&self, index: &Index, heard: Option<&Heard>) -> Vec<usize> {
-        if let Some(stale) = &self.stale {
-            return stale.clone();
-        }
-        let Some(heard) = heard else {
-            return Vec::new();
-        };
-        let Some(cache) = index.untracked_cache() else {
-            return Vec::new();
-        };
-        let valid = match &heard.changed {
-            Some(changed) => unnamed(&cache, changed),
-            None => vec![false; cache.directories.len()],
-        };
-        let stale = valid.iter().enumerate().filter(|(_, valid)| !**valid);
-        stale.map(|(row, _)| row).collect()
     }
 
     /// What is known of the directory `path`, if there is nothing to look for.
@@ -148,37 +123,6 @@ fn unchanged(index: &Index, is_same: impl Fn(&Entry, usize) -> bool) -> Vec<bool
         .collect()
 }
 
-/// Whether the cache was made for this working tree, this kind of search and these patterns.
-fn fits(worktree: &Worktree<'_>, cache: &UntrackedCache<'_>, wish: Wish) -> bool {
-    let flags = match wish.untracked {
-        UntrackedFiles::All => ALL_FILES,
-        UntrackedFiles::Normal => FOLDED,
-        UntrackedFiles::No => return false,
-    };
-    let Some(top) = worktree.repository.work_tree() else {
-        return false;
-    };
-    let identity = [b"Location ", top.as_os_str().as_bytes(), b", system Linux"].concat();
-    let mut identities = cache.identity.split(|byte| *byte == 0);
-    let user = worktree.settings().excludes_file.clone();
-    let info = worktree.repository.common_dir().join("info/exclude");
-    let hash = worktree.repository.hash_kind();
-    let is_same = |path: Option<&Path>, known: &[u8]| {
-        let ids = path.map(|path| pattern_ids(path, hash));
-        let ids = ids.unwrap_or(Some(Vec::new()));
-        // A missing file has the null id.
-        let is_null = known.iter().all(|byte| *byte == 0);
-        ids.is_some_and(|ids| ids.is_empty() && is_null || holds(&ids, known))
-    };
-    !wish.ignored()
-        && !worktree.settings().ignore_case
-        && cache.flags == flags
-        && cache.per_directory == IGNORE_FILE
-        && identities.any(|known| known == identity)
-        && is_same(Some(&info), cache.outer_ids[0])
-        && is_same(user.as_deref(), cache.outer_ids[1])
-}
-
 /// The ids that Git may give to the pattern file `path`: with a line end after it, as Git reads it,
 /// or as it is. None if there is no file; `None` if it cannot be read.
 fn pattern_ids(path: &Path, hash: gix_hash::Kind) -> Option<Vec<ObjectId>> {
@@ -187,62 +131,19 @@ fn pattern_ids(path: &Path, hash: gix_hash::Kind) -> Option<Vec<ObjectId>> {
         Ok(None) => return Some(Vec::new()),
         _ => return None,
     }
-    let mut content = hedgerow_fs::read_file(path, IGNORE_LIMIT_BYTES).ok()??;
-    let id = |content: &[u8]| hash_object(hash, ObjectKind::Blob, content);
-    let plain = id(&content)?;
-    content.push(b'\n');
-    Some(vec![plain, id(&content)?])
-}
-
-fn holds(ids: &[ObjectId], known: &[u8]) -> bool {
-    ids.iter().any(|id| id.as_slice() == known)
-}
-
-/// The path of each directory of the cache.
-fn paths(cache: &UntrackedCache<'_>) -> Vec<BString> {
-    let mut paths: Vec<BString> = Vec::with_capacity(cache.directories.len());
-    // The directories whose children are not all named yet: their rows, and how many remain.
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for (row, record) in cache.directories.iter().enumerate() {
-        let path = match open.last_mut() {
-            None => BString::default(),
-            Some((above, left)) => {
-                *left -= 1;
-                let above = &paths[*above];
-                let separator: &[u8] = if above.is_empty() { b"" } else { b"/" };
-                bstr::concat([above.as_bytes(), separator, record.name]).into()
-            }
-        };
-        paths.push(path);
-        open.push((row, record.children));
-        while open.last().is_some_and(|(_, left)| *left == 0) {
-            open.pop();
-        }
-    }
-    paths
-}
-
-/// For each directory of the cache, the row after the last one below it.
-fn ends(cache: &UntrackedCache<'_>) -> Vec<usize> {
-    let mut ends = vec![0; cache.directories.len()];
-    for row in (0..ends.len()).rev() {
-        let mut end = row + 1;
-        for _ in 0..cache.directories[row].children {
-            end = ends.get(end).copied().unwrap_or(end);
-        }
-        ends[row] = end;
-    }
-    ends
+    let content = hedgerow_fs::read_file(path, IGNORE_LIMIT_BYTES).ok()??;
+    let plain = hash_object(hash, ObjectKind::Blob, &content)?;
+    Some(vec![plain, pattern_id(&content, hash)?])
 }
 
 /// Which records are right although `changed` changed since they were made.
-fn unnamed(cache: &UntrackedCache<'_>, changed: &[BString]) -> Vec<bool> {
+pub(super) fn unnamed(cache: &UntrackedCache, changed: &[BString]) -> Vec<bool> {
     let records = cache.directories.iter();
     let mut valid: Vec<bool> = records.map(|record| record.is_valid()).collect();
-    let ends = ends(cache);
+    let ends = cache.ends();
     for path in changed {
         let bare = path.strip_suffix(b"/").unwrap_or(path);
-        let leading = cache.rows_to(bare);
+        let leading = cache.rows_to(bare, &ends);
         leading.iter().for_each(|row| valid[*row] = false);
         let depth = bare.split(|byte| *byte == b'/').count();
         if leading.len() > depth {
@@ -259,15 +160,15 @@ fn unmoved(
     worktree: &Worktree<'_>,
     old: &OldIndex,
     rules: &StateRules,
-    cache: &UntrackedCache<'_>,
+    cache: &UntrackedCache,
     paths: &[BString],
 ) -> Result<Vec<bool>> {
     let mut rows: Vec<usize> = (1..paths.len()).collect();
     rows.sort_unstable_by(|a, b| paths[*a].cmp(&paths[*b]));
     let is_same = |row: usize, stat: &hedgerow_fs::Stat| {
-        let known = cache.directories[row].stat();
+        let known = &cache.directories[row].stat;
         stat.kind == FileKind::Directory
-            && known.is_some_and(|known| {
+            && known.as_ref().is_some_and(|known| {
                 // Git ignores nanoseconds, though it records them.
                 let precise = StatRules {
                     nanoseconds: true,
@@ -296,7 +197,7 @@ fn unmoved(
 struct Search<'a, 'q> {
     top: &'a Path,
     old: &'a OldIndex,
-    cache: &'a UntrackedCache<'a>,
+    cache: &'a UntrackedCache,
     ends: Vec<usize>,
     paths: &'a [BString],
     valid: Vec<bool>,
@@ -323,13 +224,11 @@ impl Search<'_, '_> {
     fn has_same_patterns(&self, row: usize) -> bool {
         let index = &self.old.index;
         let known = self.cache.directories[row].exclude_id;
-        let above = &self.paths[row];
-        let separator: &[u8] = if above.is_empty() { b"" } else { b"/" };
-        let path: BString = bstr::concat([above.as_bytes(), separator, IGNORE_FILE]).into();
+        let path = joined(self.paths[row].as_bstr(), IGNORE_FILE.as_bstr());
         let tracked = index.find(path.as_bstr(), Stage::Merged).ok();
         if let Some(at) = tracked {
             let entry = &index.entries()[at];
-            if self.quiet.unchanged.get(at) == Some(&true) && known == Some(entry.id.as_slice()) {
+            if self.quiet.unchanged.get(at) == Some(&true) && known == Some(entry.id) {
                 return true;
             }
         }
@@ -338,15 +237,12 @@ impl Search<'_, '_> {
             None => false,
             // One outside the sparse checkout is read from the index.
             Some(ids) if ids.is_empty() => known.is_none() && tracked.is_none(),
-            Some(ids) => known.is_some_and(|known| holds(&ids, known)),
+            Some(ids) => known.is_some_and(|known| ids.contains(&known)),
         }
     }
 
     /// Finds the outermost directories with nothing to look for.
     fn collect(&mut self) {
-        let rows = self.valid.iter().enumerate();
-        let stale = rows.filter(|(row, valid)| !**valid && self.cache.directories[*row].is_valid());
-        self.quiet.stale = Some(stale.map(|(row, _)| row).collect());
         let doubted = sums(&self.valid);
         let changed = sums(&self.quiet.unchanged);
         let mut row = 0;
@@ -359,6 +255,7 @@ impl Search<'_, '_> {
             if is_quiet {
                 let known = Known {
                     rows: rows.start as u32..rows.end as u32,
+                    records: row..end,
                     untracked: Mutex::new(self.untracked(row..end)),
                 };
                 self.quiet.directories.insert(path.into(), known);
@@ -377,13 +274,11 @@ impl Search<'_, '_> {
             if record.check_only {
                 continue;
             }
-            let above = &self.paths[row];
-            let separator: &[u8] = if above.is_empty() { b"" } else { b"/" };
+            let above = self.paths[row].as_bstr();
             // Directories are in order; so all are, mostly, and need little sorting later.
-            let mut names: Vec<&[u8]> = record.untracked().collect();
+            let mut names: Vec<&BStr> = record.untracked().collect();
             names.sort_unstable();
-            let path = |name: &[u8]| bstr::concat([above.as_bytes(), separator, name]);
-            found.extend(names.into_iter().map(|name| BString::from(path(name))));
+            found.extend(names.into_iter().map(|name| joined(above, name)));
         }
         found
     }

@@ -2,8 +2,8 @@
 
 use super::is_tracked;
 use super::model::{IgnoredFiles, UntrackedFiles};
-use crate::index::{Entry, Index};
-use bstr::{BString, ByteSlice};
+use crate::index::{Entry, Index, ALL_FILES, FOLDED};
+use bstr::{BStr, BString, ByteSlice};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
 
@@ -54,6 +54,11 @@ impl Folder {
         self.holds() == UNTRACKED
     }
 
+    /// Its path, if it is known to hold something untracked.
+    pub(super) fn shown(&self) -> Option<&BStr> {
+        self.is_settled().then(|| self.path.as_bstr())
+    }
+
     /// The untracked directory that contains it.
     pub(super) fn above(&self) -> Option<&Arc<Folder>> {
         self.above.as_ref()
@@ -97,6 +102,16 @@ impl Wish {
     /// Whether anything besides tracked files is listed.
     pub(super) fn any(self) -> bool {
         self.untracked != UntrackedFiles::No
+    }
+
+    /// The flags of the untracked cache for this search; `None` if no cache can be used for it.
+    pub(super) fn flags(self) -> Option<u32> {
+        match self.untracked {
+            _ if self.ignored() => None,
+            UntrackedFiles::All => Some(ALL_FILES),
+            UntrackedFiles::Normal => Some(FOLDED),
+            UntrackedFiles::No => None,
+        }
     }
 
     /// Whether ignored paths are listed.

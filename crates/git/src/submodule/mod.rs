@@ -63,7 +63,7 @@ fn listed(repository: &Repository, index: &Index, pathspecs: &[BString]) -> Resu
 
 fn read_index(repository: &Repository) -> Result<Index> {
     let hash = repository.hash_kind();
-    let loaded = Index::load(repository.index_path(), hash)?;
+    let loaded = Index::load(repository.index_path(), repository.git_dir(), hash)?;
     Ok(loaded.map_or_else(|| Index::empty(hash), |(index, _)| index))
 }
 

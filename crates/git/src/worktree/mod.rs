@@ -7,6 +7,7 @@ pub(crate) mod pathspecs;
 pub(crate) mod present;
 pub(crate) mod sparse;
 pub(crate) mod sparse_index;
+mod split_index;
 pub(crate) mod state;
 pub(crate) mod survey;
 pub(crate) mod unanswered;
@@ -14,9 +15,10 @@ pub(crate) mod unanswered;
 use crate::config::{sync_if, CheckoutSettings};
 use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, FilterLane};
 use crate::ignore::Ignore;
-use crate::index::{CheckStat, Index, StatRules, Version, WriteOptions};
+use crate::index::{CheckStat, Index, OffsetTable, StatRules, Version, WriteOptions};
 use crate::repository::Repository;
 use crate::sparse::{current_rules, SparseRules};
+use crate::untracked_cache;
 use crate::{Error, Result};
 use attribute_files::{directories_above, Direction};
 use bstr::{BStr, BString, ByteSlice};
@@ -47,6 +49,8 @@ pub(crate) struct OldIndex {
     pub index: Index,
     /// There was no index file.
     pub is_new: bool,
+    /// Something was added to the index or removed from it, because the settings ask for that.
+    pub is_adjusted: bool,
     /// When the file was last written.
     pub mtime: Timestamp,
     /// The stat data of its file, to detect whether it was replaced meanwhile.
@@ -199,22 +203,28 @@ impl<'r> Worktree<'r> {
     pub(crate) fn read_index(&self) -> Result<OldIndex> {
         let path = self.repository.index_path();
         let hash = self.repository.hash_kind();
-        let Some((index, stat)) = Index::load(path, hash)? else {
+        let Some((index, stat)) = Index::load(path, self.repository.git_dir(), hash)? else {
+            let version = self.settings().index_version.and_then(version);
+            let mut index = Index::empty_of(hash, version.unwrap_or_default());
             return Ok(OldIndex {
-                index: Index::empty(hash),
+                is_adjusted: adjust(self.repository, &mut index)?,
+                index,
                 is_new: true,
                 mtime: Timestamp::default(),
                 stat: None,
                 sparse_directories: None,
             });
         };
-        let mut index = index;
-        forget_racy_directories(&mut index, stat.mtime);
         let is_sparse = index.has_sparse_directories();
-        let (index, directories) = sparse_index::expand(self.repository, index, self.names())?;
+        let (mut index, directories) = sparse_index::expand(self.repository, index, self.names())?;
+        if let Some(cache) = index.untracked_cache_mut() {
+            cache.doubt_racy(stat.mtime);
+        }
+        let is_adjusted = adjust(self.repository, &mut index)?;
         Ok(OldIndex {
             index,
             is_new: false,
+            is_adjusted,
             mtime: stat.mtime,
             stat: Some(stat),
             sparse_directories: is_sparse.then_some(directories),
@@ -393,11 +403,10 @@ impl<'r> Worktree<'r> {
     pub(crate) fn write_index(
         &self,
         index: &Index,
-        version: Option<Version>,
         lock: LockFile,
         with_work_tree: bool,
     ) -> Result<Option<String>> {
-        self.write_index_telling(index, version, lock, (with_work_tree, false))
+        self.write_index_telling(index, lock, (with_work_tree, false))
     }
 
     /// The same; the hook is told whether files of the working tree were updated, and whether files
@@ -405,26 +414,21 @@ impl<'r> Worktree<'r> {
     pub(crate) fn write_index_telling(
         &self,
         index: &Index,
-        version: Option<Version>,
         mut lock: LockFile,
         (with_work_tree, with_sparsity): (bool, bool),
     ) -> Result<Option<String>> {
-        let mut content = Vec::new();
-        let options = WriteOptions {
-            version,
-            skip_hash: self.settings().index_skip_hash,
-            index_mtime_for_racy: None,
-        };
+        let options = write_options(self.repository)?;
         let collapsed = self.collapsed(index)?;
         let index = collapsed.as_ref().unwrap_or(index);
-        index.write(&mut content, &options);
         if self.execution.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
+        let (content, afterwards) = split_index::written(self.repository, index, &options)?;
         lock.write_all(&content)?;
         self.settings().sharing.open_lock(&lock)?;
         sync_if(self.settings().fsync.index, &lock)?;
         lock.commit()?;
+        afterwards.finish(self.repository);
         let told = self
             .repository
             .run_post_index_change(with_work_tree, with_sparsity);
@@ -432,21 +436,35 @@ impl<'r> Worktree<'r> {
     }
 }
 
-/// A record of the untracked cache whose directory changed in the second in which the index was
-/// written, or later, may be out of date; once the index is written again, nothing would show that.
-fn forget_racy_directories(index: &mut Index, index_mtime: Timestamp) {
-    let Some(cache) = index.untracked_cache() else {
-        return;
+/// Changes `index` as the settings ask for it. Returns whether they do.
+fn adjust(repository: &Repository, index: &mut Index) -> Result<bool> {
+    let is_split = split_index::adjust(repository, index);
+    Ok(untracked_cache::adjust(repository, index)? || is_split)
+}
+
+/// How the settings ask for an index to be written.
+fn write_options(repository: &Repository) -> Result<WriteOptions> {
+    let config = repository.config();
+    let threads = match config.integer("index.threads") {
+        Ok(number) => number,
+        // Every processor is one, or none.
+        Err(_) => config.bool("index.threads")?.map(|all| i64::from(!all)),
     };
-    let rules = StatRules::default();
-    let is_racy = |row: &usize| {
-        let stat = cache.directories[*row].stat();
-        stat.is_some_and(|stat| stat.is_racy(index_mtime, &rules))
+    let for_threads = threads.is_some_and(|number| number != 1);
+    let has_table = config.bool("index.recordOffsetTable")?;
+    let table = match threads {
+        Some(0) => Some(OffsetTable::Processors(hedgerow_fs::cpu::available())),
+        Some(number) => usize::try_from(number).ok().map(OffsetTable::Threads),
+        None => None,
     };
-    let racy: Vec<usize> = (0..cache.directories.len()).filter(is_racy).collect();
-    if !racy.is_empty() {
-        index.forget_untracked(&racy);
-    }
+    let end_of_entries = config.bool("index.recordEndOfIndexEntries")?;
+    Ok(WriteOptions {
+        version: None,
+        skip_hash: repository.settings().index_skip_hash,
+        index_mtime_for_racy: None,
+        end_of_entries: end_of_entries.unwrap_or(for_threads),
+        offset_table: table.filter(|_| for_threads && has_table.unwrap_or(true)),
+    })
 }
 
 /// Which names a repository's settings allow.

@@ -103,7 +103,7 @@ pub(crate) fn refuse_submodules(repository: &Repository, tree: &WorkingTree) -> 
 
 fn has_populated_submodule(repository: &Repository, tree: &WorkingTree) -> Result<bool> {
     let path = tree.git_dir.join("index");
-    let Some((index, _)) = Index::load(&path, repository.hash_kind())? else {
+    let Some((index, _)) = Index::load(&path, &tree.git_dir, repository.hash_kind())? else {
         return Ok(false);
     };
     let others = repository.other_repositories();

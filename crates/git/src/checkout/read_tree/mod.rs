@@ -202,6 +202,8 @@ fn finish(
     if let Some(output) = &options.index_output {
         let base = repository.work_tree().unwrap_or(repository.git_dir());
         session.redirect(LockFile::acquire(&base.join(output))?);
+        // Git splits no index that it writes elsewhere.
+        next.index.set_split(None);
     }
     let warning = session
         .write_index(&next.index, true)
@@ -231,6 +233,7 @@ fn refuse(options: &ReadTreeOptions, merges: bool) -> Result<()> {
 /// The index that is not read because it is replaced.
 fn nothing(repository: &Repository) -> OldIndex {
     OldIndex {
+        is_adjusted: false,
         index: Index::empty(repository.hash_kind()),
         is_new: true,
         mtime: Timestamp::default(),

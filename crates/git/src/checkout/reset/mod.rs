@@ -157,7 +157,11 @@ fn refuse(repository: &Repository, request: &ResetRequest, options: &ResetOption
         return Err(refused("the option '-N' requires '--mixed'".into()));
     }
     if matches!(mode, ResetMode::Soft | ResetMode::Keep) {
-        let loaded = Index::load(repository.index_path(), repository.hash_kind())?;
+        let loaded = Index::load(
+            repository.index_path(),
+            repository.git_dir(),
+            repository.hash_kind(),
+        )?;
         let is_unmerged = loaded.is_some_and(|(index, _)| index.is_unmerged());
         if is_unmerged || hedgerow_fs::is_there(&repository.git_dir().join("MERGE_HEAD"))? {
             let name = mode.name();

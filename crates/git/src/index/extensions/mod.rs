@@ -18,8 +18,10 @@ pub(super) struct Extensions {
     pub(super) cache_tree: Option<CacheTree>,
     /// `REUC`: the sides of resolved conflicts, as stored in the file.
     pub(super) resolve_undo: Option<Vec<u8>>,
-    /// `UNTR`: the untracked files that Git found, as stored in the file.
-    pub(super) untracked: Option<Vec<u8>>,
+    /// `UNTR`: the untracked files that were found, by directory.
+    pub(super) untracked: Option<untracked::UntrackedCache>,
+    /// `link`: the index is written split, based on this shared index.
+    pub(super) split: Option<split::SharedIndex>,
     /// The token of `FSMN`; its bits become a flag of each entry.
     pub(super) fsmonitor_token: Option<Vec<u8>>,
 }
@@ -54,7 +56,7 @@ pub(super) fn read(bytes: &[u8], hash: Kind) -> Parsed<ParsedExtensions<'_>> {
         match name {
             b"TREE" => found.kept.cache_tree = CacheTree::parse(data, hash),
             b"REUC" => found.kept.resolve_undo = Some(data.to_owned()),
-            b"UNTR" => found.kept.untracked = Some(data.to_owned()),
+            b"UNTR" => found.kept.untracked = untracked::UntrackedCache::parse(data, hash),
             b"FSMN" => found.fsmonitor = fsmonitor::Fsmonitor::parse(data),
             b"sdir" => found.kept.sparse = true,
             b"link" => found.link = Some(split::Link::parse(data, hash)?),

@@ -1,11 +1,96 @@
 //! `link`: a split index, whose entries are those of a shared index with some deleted, some
-//! replaced and some added.
+//! replaced and some added. When an index is split anew is decided in `worktree::split_index`.
 
 use super::super::cursor::{Cursor, Parsed, Problem};
 use super::super::decode::{object_id, Rows};
-use super::super::entry::{Entry, PathRange};
+use super::super::entry::{Entry, Flags, PathRange};
+use bstr::{BStr, ByteSlice};
 use gix_hash::{Kind, ObjectId};
+use hedgerow_object::ewah::encode_positions;
 use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// The shared index that a split index is based on.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedIndex {
+    /// Its checksum and the name of its file; null if there is none yet.
+    pub id: ObjectId,
+    rows: Arc<Rows>,
+}
+
+/// What a split index holds besides its shared index.
+pub(in super::super) struct Remainder<'i> {
+    /// Its entries in the order of the file: those that replace another have no path.
+    pub entries: Vec<(&'i BStr, &'i Entry)>,
+    /// The content of the extension.
+    pub link: Vec<u8>,
+}
+
+impl SharedIndex {
+    pub(in super::super) fn new(id: ObjectId, entries: &[Entry], paths: &[u8]) -> Self {
+        let rows = Rows {
+            entries: entries.to_owned(),
+            paths: paths.to_owned(),
+        };
+        SharedIndex {
+            id,
+            rows: Arc::new(rows),
+        }
+    }
+
+    /// The shared index that is still to be made.
+    pub(crate) fn none(hash: Kind) -> Self {
+        SharedIndex::new(hash.null(), &[], &[])
+    }
+
+    /// What has to be written besides it for an index with these entries.
+    pub(in super::super) fn remainder<'i>(
+        &self,
+        index: impl Iterator<Item = (&'i BStr, &'i Entry)>,
+    ) -> Remainder<'i> {
+        let (mut replacing, mut added) = (Vec::new(), Vec::new());
+        let (mut deleted, mut replaced) = (Vec::new(), Vec::new());
+        let base = self.rows.entries.iter();
+        let mut base = (0u32..).zip(base).peekable();
+        for (path, entry) in index {
+            let key = (path, entry.flags.stage);
+            while let Some((position, _)) = base.next_if(|(_, old)| self.key(old) < key) {
+                deleted.push(position);
+            }
+            match base.next_if(|(_, old)| self.key(old) == key) {
+                None => added.push((path, entry)),
+                Some((_, old)) if is_same(old, entry) => {}
+                Some((position, _)) => {
+                    replaced.push(position);
+                    replacing.push((b"".as_bstr(), entry));
+                }
+            }
+        }
+        deleted.extend(base.map(|(position, _)| position));
+        let mut link = self.id.as_slice().to_owned();
+        link.extend(encode_positions(deleted));
+        link.extend(encode_positions(replaced));
+        replacing.extend(added);
+        Remainder {
+            entries: replacing,
+            link,
+        }
+    }
+
+    fn key(&self, entry: &Entry) -> (&BStr, super::super::Stage) {
+        let path = self.rows.paths.get(entry.path.as_range());
+        (path.unwrap_or_default().as_bstr(), entry.flags.stage)
+    }
+}
+
+/// Whether a file has the same bytes for both entries but for their paths.
+fn is_same(a: &Entry, b: &Entry) -> bool {
+    let stored = |flags: Flags| Flags {
+        fsmonitor_valid: false,
+        ..flags
+    };
+    (a.id, a.mode, a.stat, stored(a.flags)) == (b.id, b.mode, b.stat, stored(b.flags))
+}
 
 /// The extension as stored in a file.
 pub(in super::super) struct Link<'a> {
@@ -24,6 +109,15 @@ impl<'a> Link<'a> {
             base: object_id(base)?,
             bitmaps: cursor.rest(),
         })
+    }
+
+    /// The shared index with these rows, or none.
+    pub(in super::super) fn shared(&self, rows: Option<Rows>) -> SharedIndex {
+        let rows = rows.unwrap_or_default();
+        SharedIndex {
+            id: self.base,
+            rows: Arc::new(rows),
+        }
     }
 
     /// Merges the rows of a split index: `own`, from the file with this extension, are applied to

@@ -1,8 +1,6 @@
 //! What a builder refuses, and what it takes over from the previous index.
 
 use super::*;
-use bstr::BString;
-use hedgerow_object::ewah::encode_positions;
 
 fn push(builder: &mut Builder, path: &str, stage: u8) -> crate::Result<()> {
     let mode = if path.ends_with('/') {
@@ -120,18 +118,24 @@ fn every_entry_is_found() {
 
 #[test]
 fn extensions_are_kept_while_they_are_true() {
-    let mut untracked = vec![2];
-    untracked.extend(b"id");
-    untracked.extend([0; 36 * 2 + 4 + 40]);
-    untracked.extend(b".gitignore\0");
-    let head = untracked.len();
-    // The top directory, with one file, and one directory in it, with another file.
-    untracked.extend(b"\x02\x01\x01\0here\0\x01\0d\0there\0");
-    untracked.extend(encode_positions([0, 1]));
-    untracked.extend(encode_positions([]));
-    untracked.extend(encode_positions([]));
-    untracked.extend([7; 36 * 2]);
-    untracked.push(0);
+    let missing = OuterFile {
+        stat: EntryStat::default(),
+        id: Kind::Sha1.null(),
+    };
+    let record = |name: &str, children, untracked: &[u8]| UntrackedRecord {
+        name: name.into(),
+        children,
+        untracked: untracked.into(),
+        stat: Some(EntryStat::default()),
+        ..UntrackedRecord::default()
+    };
+    let untracked = UntrackedCache {
+        identity: "id".into(),
+        flags: FOLDED,
+        outer: [missing.clone(), missing],
+        per_directory: ".gitignore".into(),
+        directories: vec![record("", 1, b"here\0"), record("d", 0, b"there\0")],
+    };
 
     let mut old = built(&["a", "b"]);
     old.extensions.untracked = Some(untracked.clone());
@@ -149,20 +153,27 @@ fn extensions_are_kept_while_they_are_true() {
     assert_eq!(same.fsmonitor_token.as_deref(), Some(&b"token"[..]));
     assert_eq!(same.resolve_undo, None);
     for other in [&["a", "c"][..], &["a"], &["a", "b", "c"], &["ab", "b"]] {
-        let mut forgotten = untracked[..head].to_vec();
-        forgotten.extend(b"\x02\0\x01\0\x01\0d\0there\0");
-        forgotten.extend(encode_positions([1]));
-        forgotten.extend(encode_positions([]));
-        forgotten.extend(encode_positions([]));
-        forgotten.extend([7; 36]);
-        forgotten.push(0);
-        assert_eq!(
-            replacing(other).untracked,
-            Some(BString::from(forgotten).into())
-        );
+        let found = replacing(other).untracked.unwrap();
+        let top = UntrackedRecord {
+            children: 1,
+            ..UntrackedRecord::default()
+        };
+        assert_eq!(found.directories[0], top);
+        assert_eq!(found.directories[1], untracked.directories[1]);
     }
-    let below = replacing(&["a", "b", "d/c"]).untracked.unwrap();
-    assert!(!below.ends_with(&[7, 0]), "nothing is true any more");
+    let is_valid = |old: &Index| {
+        let mut builder = Builder::new(Kind::Sha1, Version::V2);
+        for path in ["a", "b", "d/c"] {
+            push(&mut builder, path, 0).unwrap();
+        }
+        let found = builder.finish_replacing(old).extensions.untracked.unwrap();
+        [0, 1].map(|row: usize| found.directories[row].is_valid())
+    };
+    assert_eq!(is_valid(&old), [false, false]);
+    // Where each file is listed, the directory above does not change.
+    let mut each = old.clone();
+    each.extensions.untracked.as_mut().unwrap().flags = ALL_FILES;
+    assert_eq!(is_valid(&each), [true, false]);
     assert!(!same.sparse);
     assert!(replacing(&["a/"]).sparse);
     old.extensions.sparse = true;

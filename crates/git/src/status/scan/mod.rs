@@ -8,6 +8,7 @@ mod unknown;
 
 use super::exclusion::{Level, Rules};
 use super::quiet::{Known, Quiet};
+use super::records::Notes;
 use super::remarks::Warning;
 pub(crate) use folded::FoldedPaths;
 
@@ -44,6 +45,8 @@ pub(super) struct Inputs<'a> {
     pub quiet: &'a Quiet,
     /// Whether the index has skip-worktree entries.
     pub has_skipped: bool,
+    /// Whether it is noted what the untracked cache records.
+    pub takes_notes: bool,
 }
 
 /// Result of a scan.
@@ -61,6 +64,8 @@ pub(super) struct Scanned {
     pub lists_all: bool,
     /// Warnings about what could not be examined, in git's words.
     pub warnings: Vec<Warning>,
+    /// What the untracked cache records, if that was asked for.
+    pub notes: Notes,
 }
 
 /// Scans the working tree.
@@ -120,6 +125,8 @@ pub(super) struct Worker {
     path: Vec<u8>,
     /// Whether something was found in the current listing that may make git go no further.
     stopped: bool,
+    /// The stat data of the directory of the current listing, if notes are taken.
+    stat: Option<Stat>,
     /// Results that were not handed over yet.
     found: Scanned,
 }
@@ -165,13 +172,26 @@ impl Visitor for Scan<'_> {
 
     /// If only tracked files count, they are looked up by name.
     fn known(&self, place: &Place<Directory>) -> Option<Listing> {
-        let (wish, data) = (self.inputs.wish, &place.data);
-        let is_ignored = data.excluded == Some(true) && !data.rows.is_empty();
-        let only_tracked = !wish.any() || is_ignored && !wish.ignored();
+        let only_tracked = self.wants_only_tracked(place);
         if only_tracked {
             self.lists_all.store(false, Ordering::Relaxed);
         }
         only_tracked.then(|| self.tracked_names(place))
+    }
+
+    fn opened(
+        &self,
+        worker: &mut Worker,
+        place: &Place<Directory>,
+        directory: &OpenDirectory,
+        _: &Listing,
+    ) -> Result<()> {
+        let is_noted = self.inputs.takes_notes && !self.wants_only_tracked(place);
+        worker.stat = is_noted
+            .then(|| directory.stat_self())
+            .transpose()
+            .unwrap_or_default();
+        Ok(())
     }
 
     fn listed(
@@ -199,6 +219,14 @@ impl Visitor for Scan<'_> {
         } else {
             (0..listing.len() as u32)
                 .for_each(|entry| self.untracked(worker, &listed, entry, plan));
+        }
+        if let Some(stat) = worker.stat.take() {
+            let check_only = place.data.folder.is_some();
+            let patterns = listed.level.used_patterns();
+            let hash = self.inputs.index.hash();
+            let path = place.path().as_bstr();
+            let notes = &mut worker.found.notes;
+            notes.listed(path, &stat, check_only, patterns, hash);
         }
         self.hand_over(worker);
         Ok(())
@@ -253,6 +281,9 @@ impl Visitor for Scan<'_> {
         if is_absent(&error.source) {
             return Ok(None);
         }
+        if self.inputs.takes_notes {
+            worker.found.notes.failed(place.path().as_bstr());
+        }
         let path = match place.path() {
             b"" => BString::from("."),
             path => bstr::concat([path, b"/"]).into(),
@@ -305,8 +336,18 @@ impl Scan<'_> {
         Ok(())
     }
 
+    /// Whether nothing but the tracked files in a directory counts.
+    fn wants_only_tracked(&self, place: &Place<Directory>) -> bool {
+        let (wish, data) = (self.inputs.wish, &place.data);
+        let is_ignored = data.excluded == Some(true) && !data.rows.is_empty();
+        !wish.any() || is_ignored && !wish.ignored()
+    }
+
     /// Takes a directory as it is known, instead of looking at it.
     fn take_known(&self, worker: &mut Worker, known: &Known) {
+        if self.inputs.takes_notes {
+            worker.found.notes.kept(known.records.clone());
+        }
         self.lists_all.store(false, Ordering::Relaxed);
         known
             .rows
@@ -332,7 +373,8 @@ impl Scan<'_> {
             && own.found.is_empty()
             && own.folders.is_empty()
             && own.attributes.is_empty()
-            && own.warnings.is_empty();
+            && own.warnings.is_empty()
+            && own.notes.is_empty();
         if nothing {
             return;
         }
@@ -342,6 +384,7 @@ impl Scan<'_> {
         all.folders.append(&mut own.folders);
         all.attributes.append(&mut own.attributes);
         all.warnings.append(&mut own.warnings);
+        all.notes.append(&mut own.notes);
     }
 }
 

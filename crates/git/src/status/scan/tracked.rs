@@ -64,14 +64,14 @@ impl Scan<'_> {
     }
 
     /// Whether the directory `child` is ignored although files in it are tracked, if finding out is
-    /// worth the effort: then it need not be listed.
+    /// worth the effort: then it need not be listed, and git has no record of it.
     fn is_excluded(&self, listed: &Listed<'_>, child: &Child<'_>, path: &BStr) -> Option<bool> {
         if listed.place.data.excluded == Some(true) {
             return Some(true);
         }
         let is_large = child.rows.len() >= LARGE;
         let wish = self.inputs.wish;
-        let asks = is_large && wish.any() && !wish.ignored();
+        let asks = (is_large || self.inputs.takes_notes) && wish.any() && !wish.ignored();
         asks.then(|| listed.level.excludes(path, true, &self.inputs.exclusion))
     }
 

@@ -199,6 +199,9 @@ impl Scan<'_> {
         ignored: bool,
         folder: Option<Arc<Folder>>,
     ) {
+        if self.inputs.takes_notes && !ignored {
+            worker.found.notes.found(path.as_bstr());
+        }
         if let Some(folder) = &folder {
             folder.note(ignored);
             // Below a folder, only ignored paths can become lines.

@@ -199,7 +199,11 @@ impl Known {
         let limit = MAX_FILE_BYTES as u64;
         let read = |path: &std::path::Path| hedgerow_fs::read_file(path, limit);
         let mut of_index = HashMap::new();
-        let loaded = Index::load(repository.index_path(), repository.hash_kind())?;
+        let loaded = Index::load(
+            repository.index_path(),
+            repository.git_dir(),
+            repository.hash_kind(),
+        )?;
         for entry in loaded.iter().flat_map(|(index, _)| index.entries()) {
             let Some((index, _)) = &loaded else { continue };
             let path = index.path(entry);

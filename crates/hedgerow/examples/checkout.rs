@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         switched
     })?;
     match switched.outcome {
-        Outcome::Done(done) => {
+        Outcome::Done(done) | Outcome::Incomplete(done) => {
             println!("{} files written, {} removed", done.written, done.removed);
             for failure in &done.failures {
                 eprintln!("error: {}", failure.reason);

@@ -21,6 +21,7 @@
 //! };
 //! match reset(&repository, &request, &options)? {
 //!     ResetOutcome::Done(reset) => println!("{} files written", reset.done.written),
+//!     ResetOutcome::Incomplete(_) => println!("files could not be written"),
 //!     ResetOutcome::Rejected(_) | ResetOutcome::NoHead => println!("refused"),
 //! }
 //!

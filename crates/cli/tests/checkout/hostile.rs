@@ -614,7 +614,7 @@ fn what_is_no_blob_is_no_file() {
         for mode in ["100644", "120000"] {
             let what = format!("{mode} {kind}");
             let outcome = trap.spring(&trap.tree(&[(mode, b"harmless", &id)]), &what);
-            assert_eq!(outcome.code, 1, "{what}: {outcome:?}");
+            assert_eq!(outcome.code, 255, "{what}: {outcome:?}");
             let reason = format!("object {id} is a {kind} where a blob is expected");
             assert!(outcome.stderr.contains(&reason), "{what}: {outcome:?}");
             let harmless = std::fs::read(trap.repository.path("harmless"));

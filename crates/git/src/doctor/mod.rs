@@ -126,7 +126,8 @@ fn repository_facts(repository: &Repository) -> Result<RepositoryFacts> {
         key,
         value: repository.config().string(key).map(|it| it.to_string()),
     };
-    let index = Index::load(repository.index_path(), repository.hash_kind())?;
+    let (path, git_dir) = (repository.index_path(), repository.git_dir());
+    let index = Index::load(path, git_dir, repository.hash_kind())?;
     let index = index.map(|(index, _)| index);
     let objects = repository.objects();
     let packs = objects.directory().join("pack");

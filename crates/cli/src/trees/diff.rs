@@ -13,8 +13,8 @@ use clap::Args;
 use hedgerow::diff::{pairs_of, show, Detection, FileContents, Formats, Listing};
 use hedgerow::repository::{Error, Repository};
 use hedgerow::status::{
-    ignored_in_submodules, index_differences, tree_differences, Difference, DifferenceOptions,
-    Differences, IgnoreSubmodules,
+    ignored_in_submodules, index_differences, tree_differences, DifferenceOptions, Differences,
+    IgnoreSubmodules,
 };
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -24,9 +24,6 @@ use std::os::unix::ffi::OsStrExt;
 pub struct DiffFiles {
     #[command(flatten)]
     pub shown: ShownDifferences,
-    /// Leave out files that are gone from the working tree
-    #[arg(long)]
-    pub silent: bool,
     /// Compare only these paths
     #[arg(value_name = "PATHSPEC")]
     pub words: Vec<OsString>,
@@ -52,11 +49,7 @@ pub fn run_files(command: &DiffFiles, global: &Global, output: &Output) -> Resul
     let run = Run::start("diff-files", &command.shown, global, output)?;
     let paths = run.paths(&command.words, false)?;
     let options = run.options(paths)?;
-    let mut found = index_differences(&run.repository, &options)?;
-    if command.silent {
-        let is_removed = |it: &Difference| it.new.is_none() && !it.is_unmerged;
-        found.list.retain(|it| !is_removed(it));
-    }
+    let found = index_differences(&run.repository, &options)?;
     if let Some(pair) = found
         .list
         .iter()

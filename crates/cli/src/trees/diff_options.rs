@@ -10,7 +10,8 @@ pub const DIFF_FILES: GitOptions = GitOptions {
     command: "diff-files",
     keeps_separator: true,
     options: &joined::<5, { COUNT + 5 }>([
-        GitOption::letter(b'q', "silent"),
+        // Git takes it, too, and lists files that are gone nevertheless.
+        GitOption::letter(b'q', "silent").by_default(),
         GitOption::letter(b'u', "patch"),
         GitOption::switch(Some(b'0'), "base").refused("--base"),
         GitOption::switch(Some(b'2'), "ours").refused("--ours"),

@@ -236,14 +236,15 @@ impl ShownDifferences {
             filter: KindFilter::parse(filter.unwrap_or_default())?,
             digits: match &self.abbrev {
                 Some(value) if !self.no_abbrev => digits(value.as_deref())?,
-                _ => Digits::All,
+                _ if self.no_abbrev || settings == Settings::Plumbing => Digits::All,
+                _ => Digits::Configured,
             },
             renames: self.renames(repository, settings)?,
             algorithm: self.algorithm(repository, settings)?,
             patch: self.patch_options(repository, settings)?,
             stat: DiffstatOptions {
                 compact: self.compact_summary,
-                widths: self.widths(repository, settings)?,
+                widths: self.widths()?,
                 colors: is_colored.then(|| colors(config)).transpose()?,
                 execution: execution.clone(),
             },
@@ -360,13 +361,10 @@ impl ShownDifferences {
         Ok(options)
     }
 
-    fn widths(&self, repository: &Repository, settings: Settings) -> Result<Widths, Failure> {
-        let mut widths = match settings {
-            Settings::Plumbing => Widths {
-                line: WIDTH,
-                ..Widths::default()
-            },
-            Settings::User => Widths::of(repository.config(), WIDTH)?,
+    fn widths(&self) -> Result<Widths, Failure> {
+        let mut widths = Widths {
+            line: WIDTH,
+            ..Widths::default()
         };
         let given = self.stat.as_ref().and_then(Option::as_ref);
         let given: Vec<OsString> = given.map_or_else(Vec::new, |words| {

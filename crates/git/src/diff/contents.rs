@@ -128,13 +128,26 @@ impl<'r> FileContents<'r> {
             return false;
         };
         let is_known = old.id.is_some() && old.id == new.id;
-        is_known && old.mode == new.mode && !self.is_dirty(pair)
+        is_known && old.mode == new.mode && pair.origin.is_none() && !self.is_dirty(pair)
     }
 
     /// Whether a pair is a submodule in which something else than the commit differs.
     pub(crate) fn is_dirty(&self, pair: &Filepair) -> bool {
         let path = pair.path().unwrap_or_default();
         !self.dirty.is_empty() && self.dirty.contains(path)
+    }
+
+    /// Finds the objects of files that were compared with others to find renames: of all that are
+    /// new, if there was anything that they could come from.
+    pub(super) fn know_new(&self, pairs: &mut [Filepair]) -> Result<()> {
+        let mut worker = self.worker();
+        for pair in pairs {
+            let is_new = pair.old.is_none() || pair.origin.is_some();
+            if let Some(new) = pair.new.as_mut().filter(|new| is_new && new.id.is_none()) {
+                new.id = Some(self.known_id(&mut worker, new)?);
+            }
+        }
+        Ok(())
     }
 
     fn file(&self, buffers: &mut Buffers, side: &Side) -> Result<Vec<u8>> {

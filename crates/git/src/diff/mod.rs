@@ -110,11 +110,17 @@ pub fn show(
             std::mem::swap(&mut pair.old, &mut pair.new);
         }
     }
+    let (formats, mut separates) = (&options.formats, false);
     if options.renames.detection != Detection::Off {
+        let copies = options.renames.detection == Detection::Copies;
+        let is_source = |it: &Filepair| it.old.is_some() && (copies || it.new.is_none());
+        let has_source = pairs.iter().any(is_source);
         detect(&mut pairs, &options.renames, contents, &engine)?;
+        if has_source && formats.listing == Some(Listing::Raw) {
+            contents.know_new(&mut pairs)?;
+        }
     }
     options.filter.apply(&mut pairs);
-    let (formats, mut separates) = (&options.formats, false);
     if pairs.is_empty() {
         return Ok(false);
     }

@@ -52,7 +52,9 @@ impl<'a> Counter<'a> {
             pair: pair.clone(),
             counts,
         });
-        Ok(files.filter(Changed::is_shown).collect())
+        // Git counts nothing in a submodule whose commit is the same, and shows it.
+        let is_shown = |file: &Changed| file.is_shown() || self.contents.is_dirty(&file.pair);
+        Ok(files.filter(is_shown).collect())
     }
 
     fn count(
@@ -66,7 +68,7 @@ impl<'a> Counter<'a> {
         }
         let (old, new) = (pair.old.as_ref(), pair.new.as_ref());
         let id = |side: Option<&Side>| side.and_then(|side| side.id);
-        let is_same = id(old).is_some() && id(old) == id(new) && !self.contents.is_dirty(pair);
+        let is_same = id(old).is_some() && id(old) == id(new);
         let before = self.contents.content(worker, old, false)?;
         let after = self.contents.content(worker, new, true)?;
         let is_binary = |driver: &Driver, content: &[u8]| {

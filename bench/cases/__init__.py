@@ -25,8 +25,8 @@ def all_cases():
     from cases import (article, attributes, automatic, cleaning, committing, directory, empty_tree,
                        equal_sizes, extracting, family, image_latency, image_memory, latency,
                        linux_packs, memory,
-                       mercurial, packing, pack_writing, packs, perf_scripts, rebuilding, restore,
-                       rev_lists, serving, statuses, switching, thin_packs, walking)
+                       mercurial, packing, pack_writing, packs, perf_scripts, promised, rebuilding,
+                       restore, rev_lists, serving, statuses, switching, thin_packs, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -55,6 +55,7 @@ def all_cases():
         "stash": family.stash,
         "sparse": family.sparse,
         "untracked-files": family.untracked_files,
+        "blobless": promised.blobless,
         "clean-tmpfs": cleaning.clean_tmpfs,
         "clean-latency": cleaning.clean_latency,
         "status-local": statuses.status_local,

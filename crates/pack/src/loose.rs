@@ -88,7 +88,8 @@ pub fn write_loose(
     options: &LooseOptions,
 ) -> Result<()> {
     let target = path(objects, id);
-    if hedgerow_fs::exists(&target) {
+    // Not `exists`: an object that only may be there must not be left out.
+    if hedgerow_fs::is_there(&target)? {
         return Ok(());
     }
     if let Some(directory) = target.parent() {

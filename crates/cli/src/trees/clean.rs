@@ -64,6 +64,7 @@ pub fn run(command: &Clean, global: &Global, output: &Output) -> Result<u8, Fail
     };
     let cleaned = clean(&repository, &options)?;
     cleaned.warnings.iter().for_each(|text| output.warn(text));
+    cleaned.failures.iter().for_each(|text| output.error(text));
     let shown = Shown {
         style: PathStyle {
             prefix: repository.prefix(),
@@ -73,7 +74,7 @@ pub fn run(command: &Clean, global: &Global, output: &Output) -> Result<u8, Fail
         quiet: global.quiet,
     };
     let mut text = Vec::new();
-    let mut failed = false;
+    let mut failed = !cleaned.failures.is_empty();
     for item in &cleaned.items {
         for event in &item.events {
             if let Some(warning) = shown.warning(item, event) {
@@ -209,6 +210,8 @@ struct Document<'a> {
     current_directory: Option<Path<'a>>,
     failures: Vec<Failed<'a>>,
     warnings: &'a [String],
+    /// Where the file system gave no answer.
+    errors: &'a [String],
 }
 
 #[derive(Debug, Serialize)]
@@ -228,6 +231,7 @@ impl<'a> Document<'a> {
             current_directory: None,
             failures: Vec::new(),
             warnings: &cleaned.warnings,
+            errors: &cleaned.failures,
         };
         for item in &cleaned.items {
             item.events.iter().for_each(|event| document.add(event));
@@ -235,7 +239,7 @@ impl<'a> Document<'a> {
                 document.removed.push(Path::from(&item.path));
             }
         }
-        if !document.failures.is_empty() {
+        if !document.failures.is_empty() || !document.errors.is_empty() {
             document.status = "partial";
         }
         if cleaned.interrupted {

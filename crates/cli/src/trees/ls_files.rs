@@ -155,7 +155,11 @@ pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Fa
     output.data(&lines.text(&listed, format)?);
     statistics::tell(global, &options.execution, output)?;
     if listed.unmatched.is_empty() {
-        return Ok(0);
+        return Ok(if listed.failures.is_empty() {
+            0
+        } else {
+            REFUSED
+        });
     }
     for spec in &listed.unmatched {
         output.error(messages::unknown(spec.as_bstr()));

@@ -1,6 +1,6 @@
 //! Each system call fails in each way that it can.
 
-use crate::scenario::{Stage, SCENARIOS};
+use crate::scenario::{scenarios, Stage};
 use crate::{strace, Complaints, Extent};
 
 /// System calls that fail alike, and how.
@@ -61,7 +61,7 @@ fn each_call_fails_once() {
         .collect();
     let mut stages = Vec::new();
     let mut cases = Vec::new();
-    for scenario in SCENARIOS {
+    for scenario in scenarios() {
         let stage = Stage::new(*scenario);
         let counts = strace::count(&stage, &stage.place(), &names);
         for (calls, errors) in FAILURES {

@@ -1,13 +1,13 @@
 //! Few descriptors, and a file system that takes its time.
 
-use crate::scenario::{Stage, SCENARIOS};
+use crate::scenario::{scenarios, Stage};
 use crate::{Complaints, Extent};
 use hedgerow_testkit::run;
 
 #[test]
 fn few_descriptors_make_it_slower_or_fail_in_words() {
     let mut complaints = Complaints::default();
-    for scenario in SCENARIOS {
+    for scenario in scenarios() {
         let stage = Stage::new(*scenario);
         for limit in [12, 16, 20, 24, 32, 64, 256] {
             let place = stage.place();

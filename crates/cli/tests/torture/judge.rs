@@ -67,12 +67,12 @@ pub fn ended(scenario: &Scenario, golden: &Golden, work: &Path, outcome: &Outcom
     civil(outcome)?;
     let now = fingerprint(scenario.kind, work);
     if outcome.code == 0 {
-        if outcome.stdout != golden.stdout && !is_pack_for(work, &outcome.stdout) {
-            return Err(differs("standard output", &golden.stdout, &outcome.stdout));
-        }
         if is_told(golden, &now, &outcome.stderr) {
             safe(scenario.kind, golden, &now, work)?;
             whole_files(golden, &now)?;
+        } else if !is_printed(scenario, golden, outcome) && !is_pack_for(work, &outcome.stdout) {
+            let what = differs("standard output", &golden.stdout, &outcome.stdout);
+            return Err(format!("{what}: {}", outcome.stderr));
         } else {
             complete(scenario.kind, golden, &now, work)
                 .map_err(|error| format!("{error}: {}", outcome.stderr))?;
@@ -131,11 +131,19 @@ fn civil(outcome: &Outcome) -> Verdict {
             return Err(format!("it says: {}", outcome.stderr));
         }
     }
-    if [0, 1, 2, 3, 128, 129].contains(&outcome.code) {
+    // 255 is what `git worktree add` ends with where its branch cannot be made.
+    if [0, 1, 2, 3, 128, 129, 255].contains(&outcome.code) {
         Ok(())
     } else {
         Err(format!("code {}: {}", outcome.code, outcome.stderr))
     }
+}
+
+/// Whether it printed what it should. The status that `stash pop` prints after its work may lack what
+/// could not be looked at, if that is said.
+fn is_printed(scenario: &Scenario, golden: &Golden, outcome: &Outcome) -> bool {
+    let is_told = scenario.kind == Kind::Edits && !outcome.stderr.is_empty();
+    outcome.stdout == golden.stdout || is_told
 }
 
 /// Whether it is a pack that somebody who has the objects of `work` can use: what cannot be answered
@@ -161,10 +169,13 @@ fn finds_why(outcome: &Outcome) -> bool {
     lines.any(|line| line.starts_with("wrong: ") && line.contains(": cannot read '"))
 }
 
-/// Whether a warning names each file that stays although it should go. So does git, which ends
-/// with 0, where a sparse checkout cannot tell whether a file was changed.
+/// Whether a warning names what was not done. So does git, which ends with 0, where a sparse checkout
+/// cannot tell whether a file was changed, and where nobody may read a directory of untracked files.
 fn is_told(golden: &Golden, now: &Fingerprint, stderr: &str) -> bool {
-    let is_sparse = stderr.contains("were left despite sparse patterns");
+    if stderr.contains("warning: could not open directory") {
+        return true;
+    }
+    let is_sparse = stderr.contains("despite sparse patterns");
     let names = |path: &&PathBuf| stderr.contains(&*path.to_string_lossy());
     is_sparse && changed(&golden.after.tree, &now.tree).all(|path| names(&path))
 }
@@ -199,6 +210,7 @@ fn complete(kind: Kind, golden: &Golden, now: &Fingerprint, work: &Path) -> Verd
                 Err(format!("code 0, but git sees changes:\n{dirty}"))
             }
         }
+        Kind::Edits => asked(work, &["fsck", "--strict", "--no-progress"]).map(drop),
         Kind::Files | Kind::Query => Ok(()),
     }
 }
@@ -215,12 +227,20 @@ fn safe(kind: Kind, golden: &Golden, now: &Fingerprint, work: &Path) -> Verdict 
         }
         sound(work)?;
     }
-    if kind == Kind::WorkTree {
+    if kind == Kind::WorkTree || kind == Kind::Edits {
         asked(work, &["ls-files", "--stage"])?;
         for (path, node) in &before.tree {
             let stays = after.tree.get(path) == Some(node);
             if stays && now.tree.get(path) != Some(node) {
                 return Err(format!("{path:?} was not to be touched, and was"));
+            }
+        }
+    }
+    if kind == Kind::Edits && !has_stash(now) {
+        let edited = if has_stash(before) { after } else { before };
+        for (path, node) in &edited.tree {
+            if now.tree.get(path) != Some(node) {
+                return Err(format!("{path:?} is neither in its place nor in the stash"));
             }
         }
     }
@@ -233,6 +253,10 @@ fn safe(kind: Kind, golden: &Golden, now: &Fingerprint, work: &Path) -> Verdict 
         }
     }
     Ok(())
+}
+
+fn has_stash(state: &Fingerprint) -> bool {
+    state.refs.contains("refs/stash")
 }
 
 /// Every file is as it was or as it is to be, or not there.
@@ -304,13 +328,24 @@ fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     for lock in locks {
         std::fs::remove_file(lock).map_err(|error| error.to_string())?;
     }
-    if scenario.kind == Kind::WorkTree {
-        asked(work, &["reset", "-q", "--hard"])?;
-        asked(work, &["clean", "-q", "-f", "-d"])?;
-        asked(work, &["checkout", "-q", "-f", "main"])?;
+    match scenario.kind {
+        Kind::WorkTree => {
+            asked(work, &["reset", "-q", "--hard"])?;
+            asked(work, &["clean", "-q", "-f", "-d"])?;
+            asked(work, &["checkout", "-q", "-f", "main"])?;
+        }
+        Kind::Edits => return edits_are_back(scenario, golden, work),
+        Kind::Objects | Kind::Files | Kind::Query => (),
     }
     if scenario.name == "image-extract" {
         let _ = std::fs::remove_dir_all(work.join("out"));
+    }
+    if scenario.name == "worktree-add" {
+        // What is there of it may be locked, or no working tree yet.
+        let _ = asked(work, &["worktree", "remove", "-f", "-f", "second"]);
+        let _ = std::fs::remove_dir_all(work.join("second"));
+        let _ = std::fs::remove_dir_all(work.join(".git/worktrees/second"));
+        let _ = asked(work, &["branch", "-q", "-D", "topic"]);
     }
     let mut command = HEDGEROW.command(work);
     let done_already =
@@ -335,6 +370,30 @@ fn recovers(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
     now.tree
         .retain(|path, _| is_wanted(path) || !is_temporary(path));
     complete(scenario.kind, golden, &now, work).map_err(|error| format!("run again: {error}"))
+}
+
+/// Every edit can be had back with git, from its file or from the stash.
+fn edits_are_back(scenario: &Scenario, golden: &Golden, work: &Path) -> Verdict {
+    let was_stashed = has_stash(&golden.before);
+    if has_stash(&fingerprint(scenario.kind, work)) {
+        asked(work, &["reset", "-q", "--hard"])?;
+        asked(work, &["clean", "-q", "-f", "-d"])?;
+        // By its commit: the log, which numbers the entries, goes before the name.
+        let commit = asked(work, &["rev-parse", "refs/stash"])?;
+        asked(work, &["stash", "apply", "-q", commit.trim()])?;
+    }
+    let now = fingerprint(scenario.kind, work);
+    let edited = if was_stashed {
+        &golden.after
+    } else {
+        &golden.before
+    };
+    if now.tree == edited.tree {
+        Ok(())
+    } else {
+        let lost: Vec<_> = changed(&edited.tree, &now.tree).collect();
+        Err(format!("edits are lost: {lost:?}"))
+    }
 }
 
 /// The paths whose nodes differ.
@@ -385,7 +444,8 @@ fn list(root: &Path, below: &Path, visit: &mut dyn FnMut(&Path, Node)) {
         } else if stat.is_symlink() {
             visit(&path, Node::Link(std::fs::read_link(&full).unwrap()));
         } else if stat.is_file() {
-            let is_of_git = path.starts_with(".git");
+            // In a second working tree it names the place of the repository.
+            let is_of_git = path.starts_with(".git") || path.ends_with(".git");
             let content = if is_of_git {
                 Vec::new()
             } else {

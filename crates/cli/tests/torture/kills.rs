@@ -1,6 +1,6 @@
 //! SIGKILL and SIGTERM at every place.
 
-use crate::scenario::{Kind, Place, Stage, SCENARIOS};
+use crate::scenario::{scenarios, Kind, Place, Stage};
 use crate::{judge, strace, Complaints, Extent};
 
 /// The calls at which a command is killed: those that change something, and those that come before.
@@ -62,7 +62,7 @@ fn signalled(signal: &str, verdict: impl Fn(&Stage, &Place, i32) -> Result<(), S
     let extent = Extent::from_environment();
     let mut stages = Vec::new();
     let mut cases = Vec::new();
-    for scenario in SCENARIOS.iter().filter(|one| one.kind != Kind::Query) {
+    for scenario in scenarios().filter(|one| one.kind != Kind::Query) {
         let stage = Stage::new(*scenario);
         for (call, count) in strace::count(&stage, &stage.place(), &CALLS) {
             cases.extend((1..=count).map(|number| (stages.len(), call.clone(), number)));

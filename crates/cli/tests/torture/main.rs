@@ -5,7 +5,8 @@
 //!
 //! `make test` runs a sample. `HEDGEROW_TORTURE=all` runs everything (`make torture`),
 //! `HEDGEROW_TORTURE=N` a sample of N cases, and `HEDGEROW_TORTURE_SEED=N` draws another sample, or
-//! the same one again.
+//! the same one again. `HEDGEROW_TORTURE_SCENARIO=stash` chooses scenarios by the beginnings of
+//! their names.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -16,6 +17,7 @@
 
 mod calls;
 mod descriptors;
+mod full;
 mod judge;
 mod kills;
 mod power;

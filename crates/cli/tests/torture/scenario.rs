@@ -14,6 +14,8 @@ use std::process::{Command, Stdio};
 pub enum Kind {
     /// A repository with a working tree, in `work`.
     WorkTree,
+    /// The same with edits, which are in their files or in the stash.
+    Edits,
     /// A repository of which only the objects matter, in `work`.
     Objects,
     /// Files in `work`, each of which is as before or as it should be.
@@ -30,6 +32,8 @@ pub struct Scenario {
     pub words: &'static [&'static str],
     /// The file in `work` that it reads as its standard input.
     pub input: Option<&'static str>,
+    /// What is done to `work` beforehand.
+    prepare: fn(&Path),
 }
 
 const fn scenario(name: &'static str, kind: Kind, words: &'static [&'static str]) -> Scenario {
@@ -38,6 +42,22 @@ const fn scenario(name: &'static str, kind: Kind, words: &'static [&'static str]
         kind,
         words,
         input: None,
+        prepare: |_| (),
+    }
+}
+
+const fn prepared(
+    name: &'static str,
+    kind: Kind,
+    prepare: fn(&Path),
+    words: &'static [&'static str],
+) -> Scenario {
+    Scenario {
+        name,
+        kind,
+        words,
+        input: None,
+        prepare,
     }
 }
 
@@ -52,11 +72,12 @@ const fn reading(
         kind,
         words,
         input: Some(input),
+        prepare: |_| (),
     }
 }
 
 /// Two workers everywhere: enough to run beside each other, few enough to count calls.
-pub const SCENARIOS: &[Scenario] = &[
+const SCENARIOS: &[Scenario] = &[
     scenario(
         "switch",
         Kind::WorkTree,
@@ -86,6 +107,41 @@ pub const SCENARIOS: &[Scenario] = &[
         "sparse-checkout",
         Kind::WorkTree,
         &["sparse-checkout", "set", "d0", "d1"],
+    ),
+    prepared(
+        "sparse-checkout-disable",
+        Kind::WorkTree,
+        |work| {
+            git(work, &["sparse-checkout", "set", "d0", "d1"], b"");
+        },
+        &["sparse-checkout", "disable"],
+    ),
+    scenario(
+        "read-tree",
+        Kind::WorkTree,
+        &["read-tree", "-m", "-u", "HEAD", "other"],
+    ),
+    scenario(
+        "checkout-index",
+        Kind::WorkTree,
+        &["checkout-index", "-f", "-a", "--prefix=out/"],
+    ),
+    // The names that are ignored here are images, archives and a directory.
+    scenario("clean", Kind::WorkTree, &["clean", "-f", "-d", "-x"]),
+    scenario(
+        "worktree-add",
+        Kind::WorkTree,
+        &["worktree", "add", "-b", "topic", "second", "other"],
+    ),
+    prepared("stash-push", Kind::Edits, edit, &["stash", "push", "-u"]),
+    prepared(
+        "stash-pop",
+        Kind::Edits,
+        |work| {
+            edit(work);
+            git(work, &["stash", "push", "-q", "-u"], b"");
+        },
+        &["stash", "pop"],
     ),
     scenario("status", Kind::Query, &["status", "-j2", "--porcelain=v2"]),
     scenario("walk", Kind::Query, &["walk", "-j2", "--sort", "tree"]),
@@ -196,6 +252,13 @@ pub const SCENARIOS: &[Scenario] = &[
     ),
 ];
 
+/// The scenarios that take part: all, or those whose names begin as the environment says.
+pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
+    let wanted = std::env::var("HEDGEROW_TORTURE_SCENARIO").unwrap_or_default();
+    let mut all = SCENARIOS.iter();
+    std::iter::from_fn(move || all.find(|one| one.name.starts_with(&wanted)))
+}
+
 /// What an undisturbed run leaves.
 pub struct Golden {
     pub before: Fingerprint,
@@ -218,6 +281,7 @@ impl Stage {
         let template = home.path().join("template");
         std::fs::create_dir(&template).unwrap();
         make_work(&template.join("work"));
+        (scenario.prepare)(&template.join("work"));
         let mut stage = Stage {
             scenario,
             golden: Golden {
@@ -239,7 +303,11 @@ impl Stage {
 
     /// A fresh copy of the place.
     pub fn place(&self) -> Place {
-        let home = temporary();
+        self.place_in(temporary())
+    }
+
+    /// A fresh copy of the place, in a directory that goes away with it.
+    pub fn place_in(&self, home: tempfile::TempDir) -> Place {
         let status = Command::new("cp")
             .arg("-a")
             .arg(self.template.join("work"))
@@ -314,7 +382,7 @@ fn make_work(work: &Path) {
     }
     std::fs::write(
         work.join(".git/info/exclude"),
-        "/tree\n/tree.tar\n/*.sqfs\n/thin.pack\n/tips\n/request\n/out\n/new.tar\n",
+        "/tree\n/tree.tar\n/*.sqfs\n/thin.pack\n/tips\n/request\n/out\n/new.tar\n/second\n",
     )
     .unwrap();
     let write = |path: &str, content: String| {
@@ -355,6 +423,25 @@ fn make_work(work: &Path) {
     make_thin_pack(work);
     git(&["tag", "-a", "-m", "a tag", "v1"]);
     make_images(work);
+}
+
+/// Edits of every kind: changed, staged, removed, new, with another mode.
+fn edit(work: &Path) {
+    let write = |path: &str, content: &str| std::fs::write(work.join(path), content).unwrap();
+    for number in 0..6 {
+        write(
+            &format!("d{}/f{number}", number % 5),
+            &format!("edit {number}\n"),
+        );
+    }
+    git(work, &["add", "d0", "d1"], b"");
+    write("d0/f0", "edited again\n");
+    std::fs::remove_dir_all(work.join("goes")).unwrap();
+    std::fs::create_dir_all(work.join("untracked/deep")).unwrap();
+    write("untracked/deep/one", "untracked\n");
+    write("beside", "untracked, too\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(work.join("d2/f2"), executable).unwrap();
 }
 
 /// A pack that needs objects that are here and brings objects that are not.

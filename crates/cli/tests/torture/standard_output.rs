@@ -1,6 +1,6 @@
 //! A standard output that takes nothing.
 
-use crate::scenario::{Stage, SCENARIOS};
+use crate::scenario::{scenarios, Stage};
 use crate::{Complaints, Extent};
 use hedgerow_testkit::{run, Outcome};
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::process::Command;
 #[test]
 fn a_full_or_closed_output_is_an_error() {
     let mut complaints = Complaints::default();
-    for scenario in SCENARIOS {
+    for scenario in scenarios() {
         let stage = Stage::new(*scenario);
         for redirection in [">/dev/full", ">&-"] {
             let place = stage.place();

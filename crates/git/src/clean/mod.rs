@@ -10,6 +10,7 @@ use crate::discover::OtherRepositories;
 use crate::others::{is_other, others, IgnoredPaths, Wish};
 use crate::repository::Repository;
 use crate::status::exclusion::Rules;
+use crate::status::remarks::Warning;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::Worktree;
 use crate::{Error, Result};
@@ -64,6 +65,8 @@ pub struct Cleaned {
     pub items: Vec<CleanedItem>,
     /// What could not be examined, in git's words.
     pub warnings: Vec<String>,
+    /// Where the file system gave no answer: what is there was not looked for.
+    pub failures: Vec<String>,
     /// It was cancelled: what is not among the items was not removed, or only in part.
     pub interrupted: bool,
 }
@@ -111,6 +114,7 @@ pub fn clean(repository: &Repository, options: &Options) -> Result<Cleaned> {
     }
     let worktree = Worktree::open(repository, &options.execution, "clean")?;
     let (paths, warnings) = find(&worktree, options)?;
+    let (failures, warnings) = Warning::parted(warnings);
     let removal = Removals {
         paths: &paths,
         work_tree,
@@ -138,12 +142,13 @@ pub fn clean(repository: &Repository, options: &Options) -> Result<Cleaned> {
     Ok(Cleaned {
         items: items.filter_map(item).collect(),
         warnings,
+        failures,
         interrupted,
     })
 }
 
 /// The paths to remove, in git's order, and warnings.
-fn find(worktree: &Worktree<'_>, options: &Options) -> Result<(Vec<BString>, Vec<String>)> {
+fn find(worktree: &Worktree<'_>, options: &Options) -> Result<(Vec<BString>, Vec<Warning>)> {
     let repository = worktree.repository;
     let index = worktree.read_index()?.index;
     let rules = match options.ignored {
@@ -165,8 +170,7 @@ fn find(worktree: &Worktree<'_>, options: &Options) -> Result<(Vec<BString>, Vec
         let is_meant = directories || !path.ends_with(b"/");
         is_meant && is_other(&index, path.as_bstr())
     });
-    let warnings = found.warnings.into_iter().map(|warning| warning.text);
-    Ok((paths, warnings.collect()))
+    Ok((paths, found.warnings))
 }
 
 /// Which untracked paths are searched.

@@ -10,6 +10,7 @@ pub use model::{Line, Listed, Options, Reason, Undone};
 use crate::index::Index;
 use crate::others::{is_other, others, IgnoredPaths, Wish};
 use crate::repository::Repository;
+use crate::status::remarks::Warning;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::sparse_index::expand;
 use crate::worktree::{name_rules, OldIndex, Worktree};
@@ -193,7 +194,8 @@ fn search(
     }
     killed.iter().for_each(&mut note);
     listed.rows.extend(killed.into_iter().map(Row::Killed));
-    let warnings = found.warnings.into_iter().map(|warning| warning.text);
+    let (failures, warnings) = Warning::parted(found.warnings);
+    listed.failures.extend(failures);
     listed.warnings.extend(warnings);
     Ok(())
 }

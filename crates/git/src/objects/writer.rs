@@ -6,7 +6,8 @@ use hedgerow_codec::Deflater;
 use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_object::{hash_object, ObjectKind};
 use hedgerow_pack::{write_loose, Location, LooseOptions, ObjectStore};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// `core.looseCompression` where it is not set: zlib's fastest.
@@ -25,6 +26,8 @@ pub(crate) struct ObjectWriter<'r> {
     options: LooseOptions,
     /// The packs whose times have been set to now.
     fresh_packs: Mutex<HashSet<u32>>,
+    /// The directories with names that may not be on disk yet, if that matters.
+    unsynced: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl<'r> ObjectWriter<'r> {
@@ -43,6 +46,7 @@ impl<'r> ObjectWriter<'r> {
                 sync: settings.fsync.loose_object,
             },
             fresh_packs: Mutex::default(),
+            unsynced: Mutex::default(),
         })
     }
 
@@ -74,7 +78,30 @@ impl<'r> ObjectWriter<'r> {
         }
         let object = (kind, content);
         write_loose(objects.directory(), &id, object, deflater, &self.options)?;
+        if self.options.sync {
+            let unsynced = self.unsynced.lock();
+            let directories = path.ancestors().skip(1).take(2).map(Path::to_owned);
+            unsynced
+                .unwrap_or_else(PoisonError::into_inner)
+                .extend(directories);
+        }
         Ok(id)
+    }
+
+    /// Whether objects are on disk before they count.
+    pub(crate) fn is_syncing(&self) -> bool {
+        self.options.sync
+    }
+
+    /// Waits until the names of the written objects are on disk, if objects are to be. The file of an
+    /// object is synced when it is written; its name need not be.
+    pub(crate) fn sync_names(&self) -> Result<()> {
+        let unsynced = self.unsynced.lock();
+        let unsynced = std::mem::take(&mut *unsynced.unwrap_or_else(PoisonError::into_inner));
+        for directory in unsynced {
+            hedgerow_fs::sync_directory(&directory)?;
+        }
+        Ok(())
     }
 
     /// Writes one object.

@@ -65,16 +65,19 @@ impl StashEntry {
         let refused = || Error::Setup {
             reason: format!("'{revision}' is not a stash-like commit"),
         };
-        let peeled = repository.peel(commit, Some(hedgerow_object::ObjectKind::Commit));
-        let commit = peeled.ok().flatten().ok_or_else(refused)?;
-        let found = repository.commit(&commit).map_err(|_| refused())?;
+        let peeled = repository.peel(commit, Some(hedgerow_object::ObjectKind::Commit))?;
+        let commit = peeled.ok_or_else(refused)?;
+        let found = repository.commit(&commit)?;
         let parent = |number: usize| {
-            let id = found.parents.get(number)?;
-            repository.commit(id).ok()
+            let id = found.parents.get(number);
+            id.map(|id| repository.commit(id)).transpose()
         };
-        let (Some(base), Some(index)) = (parent(0), parent(1)) else {
+        let (Some(base), Some(index)) = (parent(0)?, parent(1)?) else {
             return Err(refused());
         };
+        // A commit of untracked files that cannot be read is an error: git takes it for none, and
+        // `pop` would drop the only name that they have.
+        let untracked = parent(2)?;
         Ok(StashEntry {
             revision: revision.to_owned(),
             commit,
@@ -82,7 +85,7 @@ impl StashEntry {
             tree: found.tree,
             base_tree: base.tree,
             index_tree: index.tree,
-            untracked_tree: parent(2).map(|commit| commit.tree),
+            untracked_tree: untracked.map(|commit| commit.tree),
             is_in_stash: false,
         })
     }

@@ -43,6 +43,17 @@ pub(super) fn set(
         .commit(message, committer)
 }
 
+/// Waits until the name of the newest entry is on disk.
+pub(super) fn sync_stash(repository: &Repository) -> Result<()> {
+    for name in ["refs", "reftable"] {
+        let directory = repository.common_dir().join(name);
+        if hedgerow_fs::is_there(&directory)? {
+            hedgerow_fs::sync_directory(&directory)?;
+        }
+    }
+    Ok(())
+}
+
 /// Deletes all entries.
 pub fn clear_stash(repository: &Repository) -> Result<()> {
     let Some(id) = repository

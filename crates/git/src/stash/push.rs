@@ -93,6 +93,9 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
         &recorded.committer,
         message.as_ref(),
     )?;
+    if recorded.is_durable {
+        super::list::sync_stash(repository)?;
+    }
     let mut done = Done::default();
     recorded.take_untracked(&session, &mut done)?;
     // What follows locks the index itself.
@@ -137,6 +140,8 @@ pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<Pu
 pub(super) struct Recorded {
     head: ObjectId,
     pub commit: ObjectId,
+    /// Its objects are on disk, and so must its name be before an edit is removed.
+    is_durable: bool,
     index_tree: ObjectId,
     message: BString,
     committer: Signature,
@@ -248,9 +253,12 @@ pub(super) fn record(
         None => [b"WIP on ", &place[..]].concat().into(),
         Some(text) => [b"On ", &branch[..], b": ", text].concat().into(),
     };
+    let commit = write(tree, &parents, message.as_bstr())?;
+    writer.sync_names()?;
     Ok(Ok(Recorded {
         head: id,
-        commit: write(tree, &parents, message.as_bstr())?,
+        commit,
+        is_durable: writer.is_syncing(),
         index_tree,
         message,
         committer,

@@ -53,7 +53,7 @@ use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
 use quiet::Quiet;
-use remarks::Said;
+use remarks::{Said, Warning};
 pub(crate) use scan::FoldedPaths;
 use scan::{scan, Inputs, Scanned};
 use std::collections::HashMap;
@@ -109,9 +109,8 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, &mut said)?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;
     let unanswered = settled.unanswered.iter().map(ToString::to_string);
-    let (failed, warnings): (Vec<_>, Vec<_>) = std::mem::take(&mut scanned.warnings)
-        .into_iter()
-        .partition(|warning| warning.is_failure);
+    let (mut failures, warnings) = Warning::parted(std::mem::take(&mut scanned.warnings));
+    failures.extend(unanswered);
     let (untracked, ignored) = untracked::lines(
         std::mem::take(&mut scanned.found),
         &scanned.folders,
@@ -124,12 +123,8 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
         ignored,
         sparse: sparse::share(repository, &old.index, form),
         remarks: said.remarks,
-        warnings: warnings.into_iter().map(|said| said.text).collect(),
-        failures: failed
-            .into_iter()
-            .map(|said| said.text)
-            .chain(unanswered)
-            .collect(),
+        warnings,
+        failures,
     })
 }
 

@@ -30,6 +30,14 @@ impl Warning {
             is_failure: is_unanswered(error),
         }
     }
+
+    /// The messages of failures, and those of everything else.
+    pub fn parted(warnings: Vec<Warning>) -> (Vec<String>, Vec<String>) {
+        let (failures, warnings): (Vec<_>, Vec<_>) =
+            warnings.into_iter().partition(|one| one.is_failure);
+        let texts = |all: Vec<Warning>| all.into_iter().map(|one| one.text).collect();
+        (texts(failures), texts(warnings))
+    }
 }
 
 /// The messages, in git's order.

@@ -25,8 +25,9 @@ impl ObjectStore {
             return Ok(Some(found));
         }
         match self.locate_loose(id) {
-            Some(found) => Ok(Some(found)),
-            None => self.last_resort(id),
+            Ok(Some(found)) => Ok(Some(found)),
+            // It asks once more, and tells the error.
+            Ok(None) | Err(_) => self.last_resort(id),
         }
     }
 
@@ -69,7 +70,7 @@ impl ObjectStore {
                 Some(listed) => listed.iter().zip(0..).find_map(|(ids, directory)| {
                     ids.contains(id).then_some(Location::Loose { directory })
                 }),
-                None => self.locate_loose(id),
+                None => self.locate_loose(id).unwrap_or(None),
             };
             let location = match location {
                 None => self.last_resort(id)?,
@@ -145,17 +146,21 @@ impl ObjectStore {
         ));
     }
 
-    pub(crate) fn locate_loose(&self, id: &oid) -> Option<Location> {
-        let mut untold = None;
+    /// The first object directory with a file for `id`.
+    ///
+    /// # Errors
+    /// None has it, and one could not be asked: whoever would write the object, or do without it,
+    /// must not go on.
+    pub(crate) fn locate_loose(&self, id: &oid) -> Result<Option<Location>> {
+        let mut unanswered = Ok(None);
         for (directory, path) in (0..).zip(&self.directories) {
             match hedgerow_fs::is_there(&loose::path(path, id)) {
-                Ok(true) => return Some(Location::Loose { directory }),
+                Ok(true) => return Ok(Some(Location::Loose { directory })),
                 Ok(false) => {}
-                // Whoever reads it there meets the error, unless another directory has it.
-                Err(_) => untold = untold.or(Some(Location::Loose { directory })),
+                Err(error) => unanswered = Err(error.into()),
             }
         }
-        untold
+        unanswered
     }
 
     /// What is left for an object that is in no pack it should be in, and not loose: the packs
@@ -170,7 +175,7 @@ impl ObjectStore {
             }
             // Who repacks writes the new pack before the loose object is removed.
             if !self.relist(seen)? {
-                return match self.locate_loose(id) {
+                return match self.locate_loose(id)? {
                     Some(found) => Ok(Some(found)),
                     None => found,
                 };

@@ -97,7 +97,7 @@ impl IndexedPack {
 
 /// Writes a small file unless it exists. Returns whether it is new.
 fn note(path: &Path, content: &[u8]) -> Result<bool> {
-    if hedgerow_fs::exists(path) {
+    if hedgerow_fs::is_there(path)? {
         return Ok(false);
     }
     let file = OutputFile::create_with_prefix(path, TEMPORARY)?;

@@ -9,7 +9,7 @@
 mod disk;
 mod trace;
 
-use crate::scenario::{Kind, Stage, SCENARIOS};
+use crate::scenario::{scenarios, Kind, Stage};
 use crate::{judge, strace, Complaints, Extent};
 use disk::{Disk, Durability};
 use hedgerow_testkit::Random;
@@ -27,7 +27,7 @@ fn whatever_the_power_cut_leaves_nothing_is_lost() {
     let states = if extent.is_whole { STATES } else { SAMPLE };
     let mut complaints = Complaints::default();
     let mut tried = 0;
-    for scenario in SCENARIOS.iter().filter(|one| one.kind != Kind::Query) {
+    for scenario in scenarios().filter(|one| one.kind != Kind::Query) {
         let stage = Stage::new(*scenario);
         let place = stage.place();
         let mut disk = Disk::of_tree(&place.work());

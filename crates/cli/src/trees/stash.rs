@@ -569,7 +569,13 @@ fn shown(run: &Run<'_>, command: &Show) -> Result<u8, Failure> {
     let options = command
         .shown
         .options(repository, formats, settings, run.global, execution)?;
-    let pairs = entry_changes(repository, &entry, untracked, execution)?;
+    let pairs = match entry_changes(repository, &entry, untracked, execution) {
+        Err(error @ Error::Usage { .. }) => {
+            run.output.error(error);
+            return Err(Failure::fatal("failed to unpack trees"));
+        }
+        other => other?,
+    };
     let contents = FileContents::of_objects(repository);
     let mut sink = |text: &[u8]| run.output.data(text);
     let differs = show(repository, pairs, &contents, &options, &mut sink)?;

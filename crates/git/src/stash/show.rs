@@ -24,7 +24,7 @@ pub enum ShownUntracked {
 /// The changes of an entry, ascending by path.
 ///
 /// # Errors
-/// An object cannot be read; a path is both tracked and untracked.
+/// An object cannot be read; [`Error::Usage`] if a path is both tracked and untracked.
 pub fn entry_changes(
     repository: &Repository,
     entry: &StashEntry,
@@ -49,7 +49,7 @@ pub fn entry_changes(
         let known = all.remove(&path);
         let words = [entry.tree.to_string().as_bytes(), b":", &path].concat();
         if repository.resolve(bstr::BStr::new(&words)).is_ok() {
-            return Err(Error::Setup {
+            return Err(Error::Usage {
                 reason: format!("worktree and untracked commit have duplicate entries: {path}"),
             });
         }

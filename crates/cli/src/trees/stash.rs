@@ -51,7 +51,7 @@ enum Verb {
     /// List the entries
     List,
     /// Show what an entry changes: numbers of lines, or what the options say
-    Show(Show),
+    Show(Box<Show>),
     /// Create a branch where an entry was made, and bring the entry back there
     Branch(Words),
     /// Make the commits of an entry, and change nothing else

@@ -102,28 +102,12 @@ pub fn show(
     options: &DiffOptions,
     sink: &mut dyn FnMut(&[u8]),
 ) -> Result<bool> {
-    let engine = options.stat.execution.options("diff");
-    let mut pairs = pairs;
-    if options.reverse {
-        // Git leaves the two sides of a path in conflict as they are.
-        for pair in pairs.iter_mut().filter(|pair| !pair.unmerged) {
-            std::mem::swap(&mut pair.old, &mut pair.new);
-        }
-    }
-    let (formats, mut separates) = (&options.formats, false);
-    if options.renames.detection != Detection::Off {
-        let copies = options.renames.detection == Detection::Copies;
-        let is_source = |it: &Filepair| it.old.is_some() && (copies || it.new.is_none());
-        let has_source = pairs.iter().any(is_source);
-        detect(&mut pairs, &options.renames, contents, &engine)?;
-        if has_source && formats.listing == Some(Listing::Raw) {
-            contents.know_new(&mut pairs)?;
-        }
-    }
-    options.filter.apply(&mut pairs);
+    let pairs = found(pairs, contents, options)?;
     if pairs.is_empty() {
         return Ok(false);
     }
+    let high = repository.settings().quote_path;
+    let (formats, mut separates) = (&options.formats, false);
     if let Some(listing) = formats.listing {
         let mut text = Vec::new();
         for pair in &pairs {
@@ -132,16 +116,17 @@ pub fn show(
         sink(&text);
         separates = true;
     }
-    let attributes = match formats.reads_contents() {
-        true => DiffAttributes::of_pairs(repository, &pairs, &options.stat.execution)?,
-        false => Vec::new(),
+    let attributes = if formats.reads_contents() {
+        DiffAttributes::of_pairs(repository, &pairs, &options.stat.execution)?
+    } else {
+        Vec::new()
     };
     if formats.numstat || formats.stat || formats.shortstat {
         let counter = Counter::new(repository, contents, &attributes, options.algorithm);
+        let engine = options.stat.execution.options("diff");
         let files = counter.files(&pairs, &engine, options.stat.compact)?;
-        let quote_high = repository.settings().quote_path;
         if formats.numstat {
-            sink(&diffstat::numbers(&files, options.null, quote_high));
+            sink(&diffstat::numbers(&files, options.null, high));
         }
         if formats.stat {
             sink(&diffstat::lines(&files, &options.stat));
@@ -152,11 +137,8 @@ pub fn show(
         separates = true;
     }
     if formats.summary {
-        let high = repository.settings().quote_path;
-        let lines: Vec<u8> = pairs
-            .iter()
-            .flat_map(|pair| diffstat::summary(pair, high))
-            .collect();
+        let lines = pairs.iter().flat_map(|pair| diffstat::summary(pair, high));
+        let lines: Vec<u8> = lines.collect();
         separates |= !lines.is_empty();
         sink(&lines);
     }
@@ -165,17 +147,55 @@ pub fn show(
             sink(if options.null { b"\0" } else { b"\n" });
         }
         let writer = patch::Writer::new(repository, contents, &attributes, options);
-        for start in (0..pairs.len()).step_by(TOGETHER) {
-            let count = TOGETHER.min(pairs.len() - start);
-            let write = |worker: &mut _, _: &mut (), at: usize| {
-                writer.patch(worker, &pairs[start + at], start + at)
-            };
-            for text in map_contents(contents, &engine, count, || (), write)? {
-                sink(&text);
-            }
-        }
+        patches(&writer, &pairs, contents, options, sink)?;
     }
     Ok(true)
+}
+
+/// The pairs as they are shown: swapped, with renames, and only those of the wanted kinds.
+fn found(
+    mut pairs: Vec<Filepair>,
+    contents: &FileContents<'_>,
+    options: &DiffOptions,
+) -> Result<Vec<Filepair>> {
+    if options.reverse {
+        // Git leaves the two sides of a path in conflict as they are.
+        for pair in pairs.iter_mut().filter(|pair| !pair.unmerged) {
+            std::mem::swap(&mut pair.old, &mut pair.new);
+        }
+    }
+    if options.renames.detection != Detection::Off {
+        let copies = options.renames.detection == Detection::Copies;
+        let is_source = |it: &Filepair| it.old.is_some() && (copies || it.new.is_none());
+        let has_source = pairs.iter().any(is_source);
+        let engine = options.stat.execution.options("diff");
+        detect(&mut pairs, &options.renames, contents, &engine)?;
+        if has_source && options.formats.listing == Some(Listing::Raw) {
+            contents.know_new(&mut pairs)?;
+        }
+    }
+    options.filter.apply(&mut pairs);
+    Ok(pairs)
+}
+
+fn patches<'a>(
+    writer: &patch::Writer<'a>,
+    pairs: &[Filepair],
+    contents: &'a FileContents<'a>,
+    options: &DiffOptions,
+    sink: &mut dyn FnMut(&[u8]),
+) -> Result<()> {
+    let engine = options.stat.execution.options("diff");
+    for start in (0..pairs.len()).step_by(TOGETHER) {
+        let count = TOGETHER.min(pairs.len() - start);
+        let write = |worker: &mut FileWorker<'a>, _: &mut (), at: usize| {
+            writer.patch(worker, &pairs[start + at], start + at)
+        };
+        for text in map_contents(contents, &engine, count, || (), write)? {
+            sink(&text);
+        }
+    }
+    Ok(())
 }
 
 /// The differences of two trees as pairs. Without an `old` one, everything is new.

@@ -29,9 +29,10 @@ pub(crate) fn hunks(before: &[u8], after: &[u8], options: &HunkOptions) -> Vec<u
     };
     let mut interner = Interner::default();
     let [before, after] = [before, after].map(|text| interner.lines(text));
-    let changes = match options.indent {
-        true => indented_differences(options.algorithm, &before, &after),
-        false => differences(options.algorithm, &before.tokens, &after.tokens),
+    let changes = if options.indent {
+        indented_differences(options.algorithm, &before, &after)
+    } else {
+        differences(options.algorithm, &before.tokens, &after.tokens)
     };
     let mut text = Vec::new();
     let mut functions = Functions {

@@ -216,9 +216,10 @@ impl<'a> Writer<'a> {
         let (old, new) = (path(shown.old), path(shown.new));
         let any = || pair.path().unwrap_or_default().to_owned();
         let [first, second] = &self.options.patch.prefixes;
-        let prefixes = match self.options.reverse {
-            false => [first, second],
-            true => [second, first],
+        let prefixes = if self.options.reverse {
+            [second, first]
+        } else {
+            [first, second]
         };
         let old_name = old.clone().or_else(|| new.clone()).unwrap_or_else(any);
         let new_name = new.or(old).unwrap_or_else(any);

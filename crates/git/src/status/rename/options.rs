@@ -54,8 +54,8 @@ impl RenameOptions {
                 .into_iter()
                 .filter(|it| !it.is_status)
         };
-        let detection = of_diff("renames").last().map(|it| it.detection());
-        let limit = of_diff("renameLimit").last().map(|it| it.number());
+        let detection = of_diff("renames").next_back().map(|it| it.detection());
+        let limit = of_diff("renameLimit").next_back().map(|it| it.number());
         Ok(RenameOptions {
             detection: detection.transpose()?.unwrap_or_default(),
             limit: match limit.transpose()?.map(u32::try_from) {

@@ -233,6 +233,7 @@ pub fn pairs_of(list: &[Difference]) -> Vec<Filepair> {
             old: difference.old.map(side),
             new: difference.new.map(side),
             unmerged: difference.is_unmerged,
+            conflict: difference.is_unmerged.then(|| difference.path.clone()),
             origin: None,
         }
     });

@@ -5,10 +5,16 @@ CARGO ?= cargo
 PYTHON ?= python3
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test torture fuzz fuzz-smoke sanitize lint dist bench bench-smoke clean help
+.PHONY: build install uninstall demo test torture fuzz fuzz-smoke sanitize lint dist bench bench-smoke clean help
 
 build: ## build the release binary, target/release/hedgerow
 	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow-cli
+
+install: build ## install below PREFIX=/usr/local (DESTDIR=, LINKS="names"|all, FORCE=1)
+	@bash scripts/install.sh install
+
+uninstall: ## remove what make install installed (PREFIX= DESTDIR=)
+	@bash scripts/install.sh uninstall
 
 demo: ## check a repository out with git and with hedgerow, and compare (REPO=path DIR=path)
 	@REPO="$(REPO)" DIR="$(DIR)" bash scripts/demo.sh
@@ -29,7 +35,7 @@ fuzz: ## all fuzz targets from their kept corpus (SECONDS=n for each, TARGETS="a
 fuzz-smoke: ## each fuzz target for 20 s from its kept corpus, always with the same seed
 	@FUZZ_SEED=1 bash scripts/fuzz.sh 20
 
-dist: ## the release binary with its list of ingredients (SBOM), in target/dist
+dist: ## static binaries, archives, Debian packages, SBOM and checksums, in target/dist (TARGETS=)
 	@bash scripts/dist.sh
 
 lint: ## formatting and clippy; a warning is an error

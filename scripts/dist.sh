@@ -1,25 +1,132 @@
 #!/usr/bin/env bash
-# Builds the release binary and puts it into target/dist with its licences and its ingredients as a
-# CycloneDX document (SBOM). cargo-cyclonedx, which writes that, is built into target/tools if it is
-# missing.
+# Makes what is shipped, in target/dist: for each machine an archive and a Debian package with a
+# binary that needs no library, the list of its ingredients (SBOM, CycloneDX), and checksums.
+#
+#   TARGETS            the targets (default: those that can be built here, see static-build.sh)
+#   SOURCE_DATE_EPOCH  the time of all files (default: that of the commit)
+#
+# The same commit and compiler give the same bytes in any directory. cargo-cyclonedx is built into
+# target/tools if it is missing; NO_SBOM=1 does without.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/toolchain.sh
-
 target=${CARGO_TARGET_DIR:-$PWD/target}
-PATH=$target/tools/bin:$PATH
-if ! command -v cargo-cyclonedx >/dev/null; then
-    echo "installing: cargo-cyclonedx, into $target/tools"
-    cargo install --locked --debug -q --root "$target/tools" cargo-cyclonedx
+. scripts/static-build.sh
+
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
+export LC_ALL=C TZ=UTC
+umask 022
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+targets=${TARGETS:-$(static_targets)}
+dist=$target/dist
+[ -n "$targets" ] || { echo "error: there is no target that can be built here" >&2; exit 1; }
+for machine in x86_64 aarch64; do
+    case $targets in
+        *"$machine-unknown-linux-musl"*) ;;
+        *"$machine"*) echo "note: $machine is linked with glibc: rustup target add $machine-unknown-linux-musl" ;;
+        *) echo "skipped: $machine: its standard library or its C compiler is not installed" ;;
+    esac
+done
+rm -rf "$dist"
+mkdir -p "$dist"
+
+# Manual pages and completions are the same for every machine.
+generator=
+for triple in $targets; do
+    [ "${triple%%-*}" != "$(uname -m)" ] || generator=$target/$triple/dist/hedgerow
+done
+if [ -z "$generator" ]; then
+    cargo build --locked -p hedgerow-cli
+    generator=$target/debug/hedgerow
 fi
-cargo build --locked --release -p hedgerow-cli
-rm -rf "$target/dist"
-mkdir -p "$target/dist"
-cp "$target/release/hedgerow" LICENSE-APACHE LICENSE-MIT THIRD-PARTY-NOTICES.md "$target/dist"
-# It writes beside the manifest, and only there.
-trap 'rm -f crates/*/hedgerow.cdx.json' EXIT
-cargo cyclonedx -q --manifest-path crates/cli/Cargo.toml --format json --override-filename hedgerow.cdx
-# Where it was built is nobody's business.
-sed "s#file://$PWD#file://#g" crates/cli/hedgerow.cdx.json >"$target/dist/hedgerow.cdx.json"
-(cd "$target/dist" && sha256sum hedgerow hedgerow.cdx.json >SHA256SUMS)
-ls -l "$target/dist"
+
+# Installs below $1, with the further variables given.
+staged() {
+    local root=$1
+    shift
+    env "$@" DESTDIR="$root" BINARY="$binary" GENERATOR="$generator" STRIP="$strip" \
+        scripts/install.sh install >/dev/null
+    rm -rf "${root:?}/usr/share/hedgerow"
+    find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+}
+
+archive() {
+    local name=hedgerow-$version-$triple stage=$work/archive
+    staged "$work/root" PREFIX=/usr LINKS=all
+    mkdir "$stage"
+    mv "$work/root/usr" "$stage/$name"
+    cp README.md "$stage/$name/share/doc/hedgerow"
+    find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+    tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu \
+        --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | xz -9e -T1 >"$dist/$name.tar.xz"
+}
+
+# debian NAME LINKS FIELD...: a package of what is installed with these links.
+debian() {
+    local name=$1 links=$2 stage=$work/$1 architecture
+    shift 2
+    architecture=amd64
+    [ "${triple%%-*}" != aarch64 ] || architecture=arm64
+    staged "$stage" PREFIX=/usr LINKS="$links" ZSHDIR=/usr/share/zsh/vendor-completions
+    if [ "$name" != hedgerow ]; then
+        # Only what the other package does not have.
+        (cd "$work/hedgerow" && find . ! -type d) | (cd "$stage" && xargs rm -f)
+        find "$stage" -type d -empty -delete
+    fi
+    if [ -d "$stage/usr/share/doc/hedgerow" ]; then
+        (cd "$stage/usr/share/doc/hedgerow" && cat LICENSE-MIT LICENSE-APACHE >copyright && rm LICENSE-*)
+    fi
+    find "$stage/usr/share/man" -type f -exec gzip -9n {} +
+    mkdir "$stage/DEBIAN"
+    {
+        printf 'Package: %s\nVersion: %s\nArchitecture: %s\n' "$name" "$version" "$architecture"
+        printf '%s\n' "$@"
+        printf 'Section: vcs\nPriority: optional\nMaintainer: The hedgerow developers <hedgerow@localhost>\n'
+        printf 'Installed-Size: %s\n' "$(du -k --apparent-size -s "$stage/usr" | cut -f1)"
+        printf 'Description: parallel checkout, status, walk, SquashFS images and Git packs\n'
+        printf ' Moves whole file trees between Git packs, working trees, tar streams and\n'
+        printf ' SquashFS images, in parallel and in a deterministic order, beside git.\n'
+    } >"$stage/DEBIAN/control"
+    (cd "$stage" && find usr -type f -print0 | sort -z | xargs -0 -r md5sum >DEBIAN/md5sums)
+    find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+    dpkg-deb --root-owner-group -Zxz -b "$stage" "$dist/${name}_${version}_$architecture.deb" >/dev/null
+}
+
+for triple in $targets; do
+    echo "building: $triple"
+    build_static "$triple"
+    binary=$target/$triple/dist/hedgerow
+    strip=strip
+    [ "${triple%%-*}" = "$(uname -m)" ] || strip=${triple%%-*}-linux-gnu-strip
+    if file -L "$binary" 2>/dev/null | grep -q 'dynamically linked'; then
+        echo "error: $binary needs libraries" >&2
+        exit 1
+    fi
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    archive
+    if command -v dpkg-deb >/dev/null; then
+        debian hedgerow "git-hedgerow hedgerow-upload-pack-hook" "Recommends: git"
+        debian hedgerow-squashfs-tools all "Depends: hedgerow (= $version)" \
+            "Conflicts: squashfs-tools-ng" "Provides: squashfs-tools-ng"
+    else
+        echo "skipped: no package for Debian: dpkg-deb is not installed"
+    fi
+    rm -rf "$work"
+done
+
+if [ "${NO_SBOM:-}" != 1 ]; then
+    PATH=$target/tools/bin:$PATH
+    if ! command -v cargo-cyclonedx >/dev/null; then
+        echo "installing: cargo-cyclonedx, into $target/tools"
+        cargo install --locked --debug -q --root "$target/tools" cargo-cyclonedx
+    fi
+    # It writes beside the manifest, and only there.
+    trap 'rm -rf "$work"; rm -f crates/*/hedgerow.cdx.json' EXIT
+    cargo cyclonedx -q --manifest-path crates/cli/Cargo.toml --format json --override-filename hedgerow.cdx
+    # Where it was built is nobody's business; a serial number would differ each time.
+    sed "s#file://$PWD#file://#g; /\"serialNumber\"/d" crates/cli/hedgerow.cdx.json \
+        >"$dist/hedgerow-$version.cdx.json"
+fi
+(cd "$dist" && sha256sum -- * >SHA256SUMS)
+ls -l "$dist"

@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 
 wanted=(git:git git-lfs:git-lfs fusermount3:fuse3 hg:mercurial python3:python3
     bsdtar:libarchive-tools setfacl:acl getfattr:attr xz:xz-utils zstd:zstd
-    mksquashfs:squashfs-tools gensquashfs:squashfs-tools-ng strace:strace) # program:Debian package
+    mksquashfs:squashfs-tools gensquashfs:squashfs-tools-ng strace:strace
+    mandoc:mandoc zsh:zsh fish:fish debootstrap:debootstrap) # program:Debian package
 log=${CARGO_TARGET_DIR:-target}/test.log
 mkdir -p "$(dirname "$log")"
 : >"$log"
@@ -59,6 +60,10 @@ run_model_checker() {
         recorded cargo test --locked -p hedgerow-engine --release --test loom -- --show-output
 }
 
+run_installation() {
+    recorded bash scripts/test-install.sh
+}
+
 summary() {
     echo
     echo "== what was skipped"
@@ -76,6 +81,7 @@ failures=0
 install_missing
 run_workspace || failures=1
 run_model_checker || failures=1
+run_installation || failures=1
 summary
 if [ "$failures" != 0 ]; then
     grep -hE '^test .* FAILED$' "$log" | sort -u || true

@@ -1,5 +1,5 @@
 use crate::global::Global;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -177,14 +177,33 @@ pub enum Generate {
     /// Print the completions for a shell
     Completions {
         /// Which shell
-        shell: clap_complete::Shell,
+        shell: Shell,
     },
     /// Print a manual page
     Man {
+        /// Print the names of all pages instead, a line each
+        #[arg(long)]
+        list: bool,
         /// The command, such as 'image create', or a tool such as 'tar2sqfs' [default: hedgerow
         /// itself]
         command: Vec<String>,
     },
+    /// Print what the last word of a command line may become: for completions
+    Candidates {
+        /// The program: hedgerow, or a tool such as 'tar2sqfs'
+        program: String,
+        /// The words after the program's name; the last one is completed
+        #[arg(last = true)]
+        words: Vec<OsString>,
+    },
+}
+
+/// The shells that there are completions for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// Show changed, added, removed, missing and unknown files of a Mercurial working copy

@@ -92,10 +92,13 @@ pub fn outcome<E>(
     }
 }
 
-/// Exits with `code`, or by the signal that interrupted.
-pub fn end(code: u8) -> ExitCode {
+/// Exits with `code`, or by the signal that interrupted. Git dies by that of a closed pipe, too, so
+/// that `set -o pipefail` sees an output that nobody read to its end; what `is_git` does the same.
+pub fn end(code: u8, is_git: bool) -> ExitCode {
     if let Some(signal) = hedgerow_fs::caught_signal() {
         hedgerow_fs::end_by_signal(signal);
+    } else if is_git && StandardOutput::has_no_reader() {
+        hedgerow_fs::end_by_closed_pipe();
     }
     ExitCode::from(code)
 }

@@ -23,6 +23,8 @@ pub const FATAL: u8 = 128;
 pub const USAGE: u8 = 129;
 /// Git's exit code for a refusal.
 pub const REFUSED: u8 = 1;
+/// Git's exit code where it restored paths, but not all.
+pub const RESTORED_IN_PART: u8 = 255;
 /// `tune` measured, but there is no repository to set the values in.
 pub const NOWHERE_TO_SET: u8 = 2;
 /// Finished, but some entries failed; each was reported.

@@ -37,6 +37,11 @@ use clap::error::ContextKind;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// musl's own has one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Freed blocks over this size, in bytes, are returned to the system.
 const FREED_BLOCK_BYTES: usize = 256 << 10;
 
@@ -45,15 +50,15 @@ fn main() -> ExitCode {
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
     hedgerow_fs::raise_descriptor_limit();
     test_faults::arm();
-    let code = match hedgerow_fs::remove_names_at_signals() {
-        Err(error) => refuse(Failure::fatal(error)),
+    let (code, shape) = match hedgerow_fs::remove_names_at_signals() {
+        Err(error) => (refuse(Failure::fatal(error)), Shape::Own),
         Ok(()) => match applets::find(environment::words()) {
-            Some((tool, words)) => tool.run(words),
-            None => words::words().map_or_else(refuse, run),
+            Some((tool, words)) => (tool.run(words), Shape::Own),
+            None => words::words().map_or_else(|error| (refuse(error), Shape::Own), run),
         },
     };
     test_faults::tell();
-    ending::end(code)
+    ending::end(code, shape == Shape::Git)
 }
 
 /// Reports an error in the words before they are parsed as options.
@@ -62,7 +67,7 @@ fn refuse(failure: Failure) -> u8 {
     Output::plain(false).end(outcome)
 }
 
-fn run(words: Vec<std::ffi::OsString>) -> u8 {
+fn run(words: Vec<std::ffi::OsString>) -> (u8, Shape) {
     let command = words::command(&words).and_then(|at| words[at].to_str());
     let shape = Shape::of(command);
     // clap suggests putting `--` before a mistyped option; what follows would then be paths to
@@ -84,7 +89,7 @@ fn run(words: Vec<std::ffi::OsString>) -> u8 {
         Err(_) => Ok(shape.usage()),
     };
     let outcome = ending::outcome(run, |message| shape.failure(message));
-    output.end(outcome)
+    (output.end(outcome), shape)
 }
 
 fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Failure> {
@@ -145,7 +150,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
             trees::sparse_checkout::run(command, global, output)
         }
         Some(Command::Worktree(command)) => trees::worktree::run(command, global, output),
-        Some(Command::Generate(what)) => generate::run(what, output),
+        Some(Command::Generate(what)) => generate::run(what, global, output),
         None => Err(Failure::usage(
             "a command is missing; see 'hedgerow --help'",
         )),

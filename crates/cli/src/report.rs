@@ -114,7 +114,7 @@ impl<'a> Report<'a> {
     /// The report of a switch, however it ended.
     pub fn switch(outcome: &'a Outcome, commit: Option<String>, elapsed: Duration) -> Self {
         match outcome {
-            Outcome::Done(done) => Report::done(done, commit, elapsed),
+            Outcome::Done(done) | Outcome::Incomplete(done) => Report::done(done, commit, elapsed),
             Outcome::Rejected(rejects) => Report {
                 rejects: rejected(rejects),
                 ..Report::untouched("rejected", elapsed)

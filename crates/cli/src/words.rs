@@ -22,7 +22,11 @@ const HOOK: &str = "hedgerow-upload-pack-hook";
 /// # Errors
 /// An option that the command does not have.
 pub fn words() -> Result<Vec<OsString>, Failure> {
-    let mut words = environment::words();
+    spelled(environment::words())
+}
+
+/// As [`words`], from the words as they were typed.
+pub fn spelled(mut words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let own = words.first().map(Path::new);
     if own
         .and_then(Path::file_name)

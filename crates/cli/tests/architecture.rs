@@ -74,8 +74,8 @@ const PACK_ROOMS: [&str; 16] = [
 const FILE_LINES: usize = 1000;
 
 /// The size of the command line, without tests. The family of `checkout`, a score of commands,
-/// is a third of it.
-const CLI_LINES: usize = 18_700;
+/// is a third of it; manual pages and completions are a twentieth.
+const CLI_LINES: usize = 19_900;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

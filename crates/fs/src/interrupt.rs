@@ -86,6 +86,12 @@ pub(crate) fn wait(fd: BorrowedFd<'_>, what: PollFlags) -> io::Result<()> {
     }
 }
 
+/// Ends the process as the signal for a closed pipe does, which the standard library ignores. Returns
+/// only if that fails.
+pub fn end_by_closed_pipe() {
+    end_by_signal(libc::SIGPIPE);
+}
+
 /// Ends the process by `signal`, so that its parent sees that. Returns only if that fails.
 pub fn end_by_signal(signal: i32) {
     // If it fails, the caller ends the process in another way.

@@ -63,7 +63,9 @@ pub use file_system::{FileSystem, FileSystemPlace};
 pub use filter_process::{FilterCancel, FilterProcess, Transfer};
 pub use iconv::Iconv;
 pub use inherit::close_inherited_descriptors_on_exec;
-pub use interrupt::{catch_interrupts, caught_signal, end_by_signal, remove_names_at_signals};
+pub use interrupt::{
+    catch_interrupts, caught_signal, end_by_closed_pipe, end_by_signal, remove_names_at_signals,
+};
 pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use local_socket::connect_local;
 pub use lock::LockFile;

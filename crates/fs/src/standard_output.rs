@@ -66,6 +66,11 @@ impl StandardOutput {
         }
     }
 
+    /// Whether its reader went away before everything was written.
+    pub fn has_no_reader() -> bool {
+        FAILURE.load(Ordering::SeqCst) == Errno::PIPE.raw_os_error()
+    }
+
     /// Whether it is a terminal.
     pub fn is_terminal() -> bool {
         rustix::termios::isatty(rustix::stdio::stdout())

@@ -6,7 +6,7 @@ use hedgerow_tree::{split_path, Layout};
 use std::convert::Infallible;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Paths to remove, in ascending byte order. Rows are indexes in this list.
 pub trait Removal: Sync {
@@ -56,6 +56,8 @@ pub fn remove_paths<R: Removal>(
     let layout = Layout::new(removal.count(), |row| removal.path(row as u32));
     let mut initial = Vec::new();
     let mut pending = Vec::with_capacity(layout.directories().len());
+    let touched = layout.directories().iter();
+    let touched: Vec<AtomicBool> = touched.map(|_| AtomicBool::new(false)).collect();
     for number in 0..layout.directories().len() as u32 {
         let rows = layout.rows(number).len();
         let spans = (0..rows).step_by(CHUNK_ROWS);
@@ -72,6 +74,7 @@ pub fn remove_paths<R: Removal>(
         removal,
         layout: &layout,
         pending: &pending,
+        touched: &touched,
     };
     let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| {
         run.work(task, scope);
@@ -86,6 +89,9 @@ struct Remover<'a, R> {
     layout: &'a Layout,
     /// For each directory, the number of its chunks and subdirectories that are not done yet.
     pending: &'a [AtomicU32],
+    /// For each directory, whether something in it was removed. Git leaves an empty directory alone
+    /// if all that it looks for was gone with the directories below.
+    touched: &'a [AtomicBool],
 }
 
 impl<R: Removal> Remover<'_, R> {
@@ -105,6 +111,9 @@ impl<R: Removal> Remover<'_, R> {
     fn remove_rows(&self, directory: u32, span: Range<u32>, scope: &Scope<'_, Task>) {
         let rows = &self.layout.rows(directory)[span.start as usize..span.end as usize];
         let handle = self.root.open_dir(self.directory(directory));
+        if handle.is_ok() {
+            self.touched[directory as usize].store(true, Ordering::Relaxed);
+        }
         let mut batch = Vec::with_capacity(rows.len());
         for row in rows.iter().copied() {
             if scope.is_cancelled() {
@@ -136,20 +145,21 @@ impl<R: Removal> Remover<'_, R> {
     /// Removes a directory if it is empty. Reports it if it is empty but cannot be removed.
     fn remove_emptied(&self, directory: u32) {
         let path = self.directory(directory);
-        if self
-            .removal
-            .keep()
-            .is_some_and(|keep| is_at_or_above(path, keep))
-        {
+        let is_kept = |keep| is_at_or_above(path, keep);
+        let is_touched = self.touched[directory as usize].load(Ordering::Relaxed);
+        if !is_touched || self.removal.keep().is_some_and(is_kept) {
             return;
         }
         let (parent, name) = split_path(path);
         let opened = self.root.open_dir(parent);
         let removed = opened.and_then(|handle| handle.remove_dir(name));
-        if let Err(error) = removed {
-            if !stays_rightly(&error) {
-                self.removal.left(path, error.into());
+        match removed {
+            Ok(()) => {
+                let above = self.layout.directories()[directory as usize].parent;
+                self.touched[above as usize].store(true, Ordering::Relaxed);
             }
+            Err(error) if stays_rightly(&error) => {}
+            Err(error) => self.removal.left(path, error.into()),
         }
     }
 

@@ -59,6 +59,11 @@ pub fn find(mut words: Vec<OsString>) -> Option<(&'static Tool, Vec<OsString>)> 
     Some((tool, words))
 }
 
+/// The names of all tools.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().map(|tool| tool.console.name)
+}
+
 /// The option definition of the tool called `name`.
 pub fn command(name: &str) -> Option<clap::Command> {
     let tool = TOOLS.iter().find(|tool| tool.console.name == name)?;

@@ -67,6 +67,55 @@ enum Support {
     Refused(&'static str),
 }
 
+/// How an option is typed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Spelling {
+    pub letter: Option<char>,
+    /// Without the hyphens.
+    pub long: Option<String>,
+}
+
+impl Spelling {
+    /// How clap's option `arg` is typed in a command that has the table `git`, if it has one: there,
+    /// some names are clap's alone.
+    pub fn of(arg: &clap::Arg, git: Option<&GitOptions>) -> Self {
+        let (letter, long) = (arg.get_short(), arg.get_long());
+        let known = git.zip(long).map(|(git, long)| git.spelling(long));
+        match known {
+            Some(Some(spelling)) => spelling,
+            Some(None) if !parse::is_own(long.unwrap_or_default()) => {
+                Spelling { letter, long: None }
+            }
+            _ => Spelling {
+                letter,
+                long: long.map(str::to_owned),
+            },
+        }
+    }
+}
+
+impl GitOptions {
+    /// How the option is typed that clap knows as `own`.
+    fn spelling(&self, own: &str) -> Option<Spelling> {
+        let of = |name: &str| {
+            let is_it = |option: &&GitOption| option.own.unwrap_or(option.name) == name;
+            self.options.iter().find(is_it)
+        };
+        let named = |option: &GitOption| !option.name.is_empty();
+        if let Some(option) = of(own) {
+            return Some(Spelling {
+                letter: option.letter.map(char::from),
+                long: named(option).then(|| option.name.to_owned()),
+            });
+        }
+        let option = of(own.strip_prefix("no-")?)?;
+        Some(Spelling {
+            letter: None,
+            long: named(option).then(|| format!("no-{}", option.name)),
+        })
+    }
+}
+
 impl GitOption {
     /// A switch: on if given, off again with `--no-NAME`.
     pub const fn switch(letter: Option<u8>, name: &'static str) -> Self {

@@ -25,6 +25,13 @@ const COMMON: [GitOption; 4] = [
     GitOption::switch(Some(b'h'), "help").never_negated(),
 ];
 
+/// Whether every command that takes git's options takes this one, too.
+pub fn is_own(long: &str) -> bool {
+    let common = COMMON.iter().any(|option| option.name == long);
+    let negated = long.strip_prefix("no-") == Some("progress");
+    common || negated || OWN.iter().any(|(own, _)| *own == long)
+}
+
 /// The words from the command on, in the form that clap expects. Clap removes the first `--`; it is
 /// doubled for commands that need it.
 ///

@@ -132,6 +132,7 @@ pub fn run(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fail
         Ok(request) => request,
         Err(unmergeable) => return Ok(not_mergeable(&unmergeable, output)),
     };
+    request.warnings.iter().for_each(|it| output.warn(it));
     let options = MergeOptions {
         fast_forward,
         unrelated: command.allow_unrelated_histories,
@@ -149,6 +150,17 @@ pub fn run(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fail
             0
         }
         MergeOutcome::Done(done) => finish(*done, &run, stat, &options)?,
+        MergeOutcome::Incomplete { between, done } => {
+            if let (Some(old), new) = between {
+                updating(repository, [old, new], global, output)?;
+            }
+            let code = run.told(&done);
+            if between.0.is_some() {
+                code
+            } else {
+                FATAL
+            }
+        }
         MergeOutcome::Rejected { between, rejects } => {
             updating(repository, between, global, output)?;
             rejected_by_merge(&rejects, output);

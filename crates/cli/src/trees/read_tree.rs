@@ -147,6 +147,11 @@ pub fn run(command: &ReadTree, global: &Global, output: &Output) -> Result<u8, F
             warn(&done, output);
             tell(&done, global, started.elapsed(), output)
         }
+        ReadTreeOutcome::Incomplete(done) => {
+            warn(&done, output);
+            tell(&done, global, started.elapsed(), output);
+            FATAL
+        }
         ReadTreeOutcome::Rejected(rejects) => {
             if !global.quiet {
                 rejected(&rejects, output);

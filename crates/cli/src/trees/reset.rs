@@ -146,6 +146,11 @@ pub fn run(command: &Reset, global: &Global, output: &Output) -> Result<u8, Fail
             let told = tell_unstaged(&done, &repository, global, output);
             told.and_then(|()| finish(*done, &repository, &options, global, started, output))
         }
+        ResetOutcome::Incomplete(done) => {
+            warn(&done, output);
+            tell(&done, global, started.elapsed(), output);
+            Err(not_reset(&request))
+        }
         ResetOutcome::Rejected(rejects) => {
             rejected(&rejects, output);
             Err(not_reset(&request))

@@ -7,7 +7,7 @@ use super::stash;
 use super::writing::{rejected, tell, warn, workers, Writing};
 use crate::environment;
 use crate::execution;
-use crate::failure::{Failure, FATAL, PARTIAL, REFUSED};
+use crate::failure::{Failure, FATAL, REFUSED, RESTORED_IN_PART};
 use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
                     "you need to resolve your current index first",
                 ))
             }
-            Outcome::Done(done) => {
+            Outcome::Done(done) | Outcome::Incomplete(done) => {
                 self.warn(done);
                 if let Some(error) = head_failure {
                     tell(done, self.global, self.started.elapsed(), self.output);
@@ -205,7 +205,7 @@ impl<'a> Run<'a> {
                 } else {
                     0
                 };
-                let unended = if failures.is_empty() { 0 } else { PARTIAL };
+                let unended = if failures.is_empty() { 0 } else { REFUSED };
                 Ok(code.max(hook).max(unended))
             }
         }
@@ -268,7 +268,9 @@ impl<'a> Run<'a> {
                     let paths = messages::counted(updated, "path");
                     self.output.say(format_args!("Updated {paths} from {from}"));
                 }
-                let code = tell(done, self.global, self.started.elapsed(), self.output);
+                tell(done, self.global, self.started.elapsed(), self.output);
+                let is_complete = done.failures.is_empty();
+                let code = if is_complete { 0 } else { RESTORED_IN_PART };
                 Ok(match done.hook_failure {
                     Some(Exit::Status(status)) if code == 0 => {
                         u8::try_from(status).unwrap_or(REFUSED)

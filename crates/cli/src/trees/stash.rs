@@ -274,9 +274,9 @@ fn warn(warnings: &[String], output: &Output) {
     }
 }
 
-/// Tells why nothing was put aside.
+/// Tells why nothing was put aside. Only `stash push` can be quiet.
 pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
-    let (output, quiet) = (run.output, run.global.quiet);
+    let (output, quiet) = (run.output, run.global.quiet && is_push);
     match outcome {
         PushOutcome::Pushed(_) => return 0,
         PushOutcome::NoChanges => {
@@ -459,7 +459,7 @@ fn applied(run: &Run<'_>, entry: &StashEntry, options: &ApplyOptions) -> Result<
             "Your local changes to the following files would be overwritten by merge:\n  {}",
             BString::from(bstr::join(" ", paths))
         )),
-        ApplyOutcome::Clean | ApplyOutcome::Conflicts => {}
+        ApplyOutcome::Clean | ApplyOutcome::Conflicts | ApplyOutcome::Incomplete => {}
     }
     if !matches!(outcome, ApplyOutcome::Clean) && options.index {
         output.error_line("Index was not unstashed.");

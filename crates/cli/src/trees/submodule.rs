@@ -256,6 +256,7 @@ fn failed(cause: UpdateFailure, global: &Global, output: &Output) -> u8 {
         ..
     } = switched;
     match outcome {
+        Outcome::Incomplete(_) => REFUSED,
         Outcome::Rejected(rejects) if rejects.is_empty() => FATAL,
         Outcome::Rejected(rejects) => {
             messages::rejected(&rejects, output);

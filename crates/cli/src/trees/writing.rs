@@ -1,7 +1,7 @@
 //! What the commands that write a working tree have in common besides `checkout`: workers, and what
 //! they report of the files written.
 
-use crate::failure::PARTIAL;
+use crate::failure::REFUSED;
 use crate::global::{Global, Workers};
 use crate::output::Output;
 use crate::report::summary;
@@ -75,6 +75,6 @@ pub fn tell(done: &Done, global: &Global, elapsed: Duration, output: &Output) ->
     if done.failures.is_empty() {
         0
     } else {
-        PARTIAL
+        REFUSED
     }
 }

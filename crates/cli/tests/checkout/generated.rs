@@ -146,23 +146,23 @@ pub fn make_dirty(pair: &mut Pair, generated: &Generated, random: &mut Random) {
             continue;
         }
         match random.below(6) {
-            0 | 1 => pair.each(&format!("change {shown:?}"), |repository| {
+            0 | 1 => pair.each_edited(&format!("change {shown:?}"), |pair, repository| {
                 if repository.path(&path).is_file() && !is_link(repository, &path) {
-                    repository.write(&path, b"changed\n");
+                    pair.edit(repository, &path, b"changed\n");
                 }
             }),
             2 => pair.each(&format!("remove {shown:?}"), |repository| {
                 repository.remove(&path)
             }),
-            3 => pair.each(&format!("write {shown:?}"), |repository| {
+            3 => pair.each_edited(&format!("write {shown:?}"), |pair, repository| {
                 if fits_on_disk(repository, &path) {
-                    repository.write(&path, b"untracked\n");
+                    pair.edit(repository, &path, b"untracked\n");
                 }
             }),
-            4 => pair.each(&format!("touch {shown:?}"), |repository| {
+            4 => pair.each_edited(&format!("touch {shown:?}"), |pair, repository| {
                 if repository.path(&path).is_file() && !is_link(repository, &path) {
                     let content = std::fs::read(repository.path(&path)).unwrap();
-                    repository.write(&path, content);
+                    pair.edit(repository, &path, &content);
                 }
             }),
             _ => pair.each(&format!("replace {shown:?} by a link"), |repository| {

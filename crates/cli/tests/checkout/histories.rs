@@ -4,9 +4,14 @@
 //!
 //! `HEDGEROW_TEST_SEED=N` replays one of them; `HEDGEROW_TEST_HISTORIES=N` plays N of them.
 
+mod family;
+mod judge;
+
 use crate::generated::{literal, make_dirty, play_each};
 use crate::support::{generate, Generated, Pair, Random, Repository};
-use hedgerow_testkit::git_is_at_least;
+use family::Theme;
+use hedgerow_testkit::{git_is_at_least, Outcome};
+use judge::Trial;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -29,19 +34,29 @@ fn play_one(seed: u64) {
     pair.any_words = !git_is_at_least(2, 55, "words of fatal errors");
     // `git add` between two commands forgets trees of files that it found racy.
     pair.any_trees = true;
+    pair.is_dated = true;
     pair.each("set up", |repository| {
         repository.git(&["config", "advice.detachedHead", "false"]);
+        repository.git(&["config", "advice.sparseIndexExpanded", "false"]);
         // Of many files with the same content, it is chance which one is taken for renamed.
         repository.git(&["config", "merge.renames", "false"]);
         repository.git(&["config", "checkout.thresholdForParallelism", "0"]);
         repository.git(&["checkout", "-q", "-f", "main"]);
     });
+    let merges = git_is_at_least(2, 55, "switches that merge, and the rest of the family");
+    let theme = if merges {
+        Theme::of_seed(seed)
+    } else {
+        Theme::Plain
+    };
+    theme.set_up(&mut pair, &generated.repository);
     let mut history = History {
         pair,
         generated: &generated,
         random: Random::new(seed ^ 0xfa317),
         created: 0,
-        merges: git_is_at_least(2, 55, "switches that merge").then(|| Random::new(seed)),
+        merges: merges.then(|| Random::new(seed)),
+        theme,
     };
     for _ in 0..COMMANDS {
         history.step();
@@ -56,11 +71,13 @@ struct History<'a> {
     created: usize,
     /// Draws merges, if git merges local changes as hedgerow does.
     merges: Option<Random>,
+    theme: Theme,
 }
 
 impl History<'_> {
     fn step(&mut self) {
-        match self.random.below(24) {
+        let count = if self.merges.is_some() { 30 } else { 24 };
+        match self.random.below(count) {
             0..=4 => make_dirty(&mut self.pair, self.generated, &mut self.random),
             5 => self.stage(),
             6 => self.commit(),
@@ -73,6 +90,7 @@ impl History<'_> {
             19 | 20 => self.clean(),
             21 => self.list(),
             22 => self.index(),
+            24.. => self.family(),
             _ => {
                 let branch = self.branch();
                 self.pair.checkout(&["-q", "-f", &branch]);
@@ -192,41 +210,14 @@ impl History<'_> {
         chosen.map(|(word, _)| word.as_bytes().to_vec()).collect()
     }
 
-    /// Runs a command that may merge, unless only hedgerow refuses it. Git puts local changes aside
-    /// before it finds that untracked files prevent the switch, and brings them back, but not what was
-    /// staged; and it loses untracked files in the place of tracked ones.
-    fn switch_merging(&mut self, name: &str, words: &[Vec<u8>]) {
-        let merges = |word: &Vec<u8>| word == b"-m" || word.starts_with(b"--conflict");
-        if words.iter().any(merges) {
-            let scratch = crate::support::temporary();
-            let git = self.pair.git.copy(&scratch.path().join("git"));
-            let our = self.pair.hedgerow.copy(&scratch.path().join("our"));
-            let untracked = untracked(&git);
-            let run = |program: hedgerow_testkit::Program, repository: &Repository| {
-                let mut command = program.command(&repository.root);
-                command.arg(name);
-                command.args(words.iter().map(|word| OsStr::from_bytes(word)));
-                hedgerow_testkit::run(command)
-            };
-            let expected = run(hedgerow_testkit::Program::Git, &git);
-            let found = run(crate::HEDGEROW, &our);
-            // Git cannot put it aside: one name is a file here and a directory there.
-            if expected.stderr.ends_with("Cannot autostash\n") && found.code != 128 {
-                return;
-            }
-            let says = |words| expected.stderr.contains(words);
-            let is_undone = expected.code == 1 && says("Applied autostash")
-                || expected.code == 128 && says("could not reset --hard");
-            let is_lost = found.code == 1
-                && untracked.iter().any(|(path, content)| {
-                    std::fs::read(git.path(path)).ok().as_ref() != Some(content)
-                });
-            if is_undone || is_lost {
-                assert_eq!(found.code, 1, "{}\n{}", self.pair.story(), found.stderr);
-                return;
-            }
+    /// A command by both, unless hedgerow alone refuses it, and rightly.
+    fn play(&mut self, name: &str, words: &[Vec<u8>]) {
+        let trial = Trial::run(&self.pair, name, words);
+        let is_left_out = trial.is_refused_rightly() || trial.is_unstashable();
+        drop(trial);
+        if !is_left_out {
+            self.pair.both(name, "", words, &[]);
         }
-        self.pair.both(name, "", words, &[]);
     }
 
     fn checkout(&mut self) {
@@ -240,7 +231,7 @@ impl History<'_> {
             words.extend(self.track(&revision));
             words.push(revision.into_bytes());
         }
-        self.switch_merging("checkout", &words);
+        self.play("checkout", &words);
     }
 
     fn switch(&mut self) {
@@ -259,7 +250,7 @@ impl History<'_> {
             words.extend(self.track(&revision));
             words.push(revision.into_bytes());
         }
-        self.switch_merging("switch", &words);
+        self.play("switch", &words);
     }
 
     fn paths(&mut self) {
@@ -276,7 +267,7 @@ impl History<'_> {
         }
         words.push(b"--".to_vec());
         words.push(self.path());
-        self.pair.checkout(&words);
+        self.play("checkout", &words);
     }
 
     fn clean(&mut self) {
@@ -293,7 +284,7 @@ impl History<'_> {
             words.push(b"--".to_vec());
             words.push(self.path());
         }
-        self.pair.both("clean", "", &words, &[]);
+        self.play("clean", &words);
     }
 
     fn list(&mut self) {
@@ -315,7 +306,7 @@ impl History<'_> {
             words.push(b"--".to_vec());
             words.push(self.path());
         }
-        self.pair.both("ls-files", "", &words, &[]);
+        self.play("ls-files", &words);
     }
 
     fn index(&mut self) {
@@ -326,7 +317,7 @@ impl History<'_> {
             words.push(b"--".to_vec());
             words.push(self.random.pick(self.generated.paths.as_slice()).clone());
         }
-        self.pair.both("checkout-index", "", &words, &[]);
+        self.play("checkout-index", &words);
     }
 
     fn reset(&mut self) {
@@ -347,7 +338,7 @@ impl History<'_> {
             words.push(b"--".to_vec());
             words.push(self.path());
         }
-        self.pair.both("reset", "", &words, &[]);
+        self.play("reset", &words);
     }
 
     fn restore(&mut self) {
@@ -369,23 +360,13 @@ impl History<'_> {
         if self.random.chance(30) {
             words.push(self.path());
         }
-        self.pair.both("restore", "", &words, &[]);
+        self.play("restore", &words);
     }
 }
 
-/// The untracked files and their contents.
-fn untracked(repository: &Repository) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let listed = repository.git(&["ls-files", "-o", "-z"]);
-    let paths = listed
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty());
-    let read = |path: &[u8]| Some((path.to_vec(), std::fs::read(repository.path(path)).ok()?));
-    paths.filter_map(read).collect()
-}
-
 /// Runs git, whatever it answers.
-fn answer(repository: &Repository, words: &[&[u8]]) {
+fn answer(repository: &Repository, words: &[&[u8]]) -> Outcome {
     let mut command = hedgerow_testkit::Program::Git.command(&repository.root);
-    command.args(words.iter().map(|word| std::ffi::OsStr::from_bytes(word)));
-    hedgerow_testkit::run(command);
+    command.args(words.iter().map(|word| OsStr::from_bytes(word)));
+    hedgerow_testkit::run(command)
 }

@@ -1,6 +1,6 @@
 //! What becomes of files outside of a sparse checkout when HEAD moves.
 
-use crate::support::{Pair, Repository};
+use crate::support::{Pair, Repository, RunHedgerow};
 use std::time::{Duration, SystemTime};
 
 /// Two commits, `first` and `second`; files outside of `a` differ in every way.
@@ -167,4 +167,22 @@ fn a_conflict_outside_is_written_by_force() {
         pair.checkout(&["-f", "first"]);
         pair.checkout(&["-f", "second"]);
     });
+}
+
+/// What is staged outside the cone has no tree yet when the index is collapsed. Git reads the whole
+/// index again, and its fsck asks for the trees.
+#[test]
+fn trees_of_a_collapsed_index_are_written() {
+    let repository = Repository::init(&[]);
+    repository.commit_files(&[("in/file", "one\n"), ("out/file", "two\n")], "one");
+    repository.write("in/more", "three\n");
+    repository.write("out/more", "four\n");
+    repository.git(&["add", "-A"]);
+    let words = ["sparse-checkout", "init", "--cone", "--sparse-index"];
+    assert_eq!(repository.hedgerow(&words).code, 0);
+    let fsck = repository.run(&["fsck", "--no-dangling", "--no-progress"], b"");
+    let told = String::from_utf8_lossy(&fsck.stdout);
+    assert_eq!((fsck.code, &*told), (0, ""), "{fsck:?}");
+    let listed = repository.ask(&["ls-files", "--sparse"]);
+    assert_eq!(listed, "in/\nout/");
 }

@@ -12,6 +12,7 @@ mod attributes;
 mod merge;
 mod submodules;
 mod twins;
+mod unwritten;
 
 use hedgerow_testkit::Program;
 

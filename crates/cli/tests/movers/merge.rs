@@ -68,6 +68,45 @@ fn what_moves_forward_moves_as_with_git() {
 }
 
 #[test]
+fn what_a_name_lacks_is_warned_of() {
+    let make = |it: &Repository| {
+        behind(it);
+        it.git(&["tag", "next"]);
+        it.git(&["update-ref", "refs/heads/next", "refs/heads/next"]);
+    };
+    for line in [
+        "merge --ff-only next",
+        "merge --ff-only next@{20.years.ago}",
+        "merge --ff-only HEAD@{100}",
+        "cat-file -t next",
+        "cat-file -t HEAD@{100}",
+        "cat-file -t HEAD@{20.years.ago}",
+        "rev-list HEAD@{100}",
+    ] {
+        let mut twins = Twins::new(line, make);
+        twins.line(line);
+    }
+}
+
+#[test]
+fn a_missing_working_tree_hinders_nobody_who_needs_none() {
+    if !git_is_at_least(2, 55, "worktree list where there is no working tree") {
+        return;
+    }
+    let mut twins = Twins::new("no working tree", behind);
+    twins.variables.push(("GIT_WORK_TREE", "none".to_owned()));
+    for line in [
+        "worktree list",
+        "status",
+        "rev-list HEAD",
+        "reset --hard",
+        "checkout next",
+    ] {
+        twins.line(line);
+    }
+}
+
+#[test]
 fn the_compact_summary_is_git_s() {
     if !git_is_at_least(2, 51, "merge --compact-summary") {
         return;

@@ -131,8 +131,9 @@ fn civil(outcome: &Outcome) -> Verdict {
             return Err(format!("it says: {}", outcome.stderr));
         }
     }
-    // 255 is what `git worktree add` ends with where its branch cannot be made.
-    if [0, 1, 2, 3, 128, 129, 255].contains(&outcome.code) {
+    // 255 is what `git worktree add` ends with where its branch cannot be made, and a restoring of paths
+    // where one cannot be written; 254 is that of `git sparse-checkout`.
+    if [0, 1, 2, 3, 128, 129, 254, 255].contains(&outcome.code) {
         Ok(())
     } else {
         Err(format!("code {}: {}", outcome.code, outcome.stderr))

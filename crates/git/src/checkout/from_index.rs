@@ -230,6 +230,7 @@ fn transition(old: &Index, writes: Vec<Write>) -> Transition {
         writes,
         removals: Vec::new(),
         must_be_absent: Vec::new(),
+        absent_links: Vec::new(),
         became_directories: Vec::new(),
         kept_from,
         left_despite_sparse: Vec::new(),

@@ -5,13 +5,13 @@ use super::rejects::{ancestors, Reason, Refused, Rejects};
 use super::transition::{Transition, Write};
 use crate::ignore::Ignore;
 use crate::index::{Index, Mode, Stage};
+use crate::worktree::state::State;
 use crate::worktree::survey::{survey, PathState};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Options;
 use hedgerow_fs::{Dir, FileKind};
 use hedgerow_tree::split_path;
-use std::collections::BTreeSet;
 use std::io;
 
 /// Something that is in the way and may be removed.
@@ -49,13 +49,25 @@ enum Visit {
     /// The write at this position creates a file that is new to the index.
     New { write: usize, gitlink: bool },
     /// A file that the index no longer has must not exist.
-    Gone,
+    Gone { gitlink: bool },
     /// A file to be removed has become a directory.
     BecameDirectory,
 }
 
+/// What was found at the places.
+#[derive(Default)]
+struct Found {
+    obstacles: Vec<Obstacle>,
+    rejects: Rejects,
+    refused: Refused,
+    /// The positions of writes that replace a file that may be removed.
+    replacing: Vec<usize>,
+    /// Directories that are to become files, each with the first changed file in it.
+    changed_below: Vec<(BString, BString)>,
+}
+
 /// All places to examine, in ascending order, so that a directory precedes its content.
-fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
+fn visits<'t>(transition: &'t Transition) -> Vec<(&'t BStr, Visit)> {
     let index = &transition.index;
     let writes = transition.writes.iter().enumerate();
     let new = writes.filter(|(_, write)| write.untracked);
@@ -64,10 +76,13 @@ fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
         let gitlink = entry.mode == Mode::Gitlink;
         (index.path(entry), Visit::New { write, gitlink })
     });
-    let gone = transition.must_be_absent.iter();
+    let gone = |gitlink| move |path: &'t BString| (path.as_bstr(), Visit::Gone { gitlink });
+    let files = transition.must_be_absent.iter().map(gone(false));
+    let links = transition.absent_links.iter().map(gone(true));
     let replaced = transition.became_directories.iter();
     let mut visits: Vec<(&BStr, Visit)> = new
-        .chain(gone.map(|path| (path.as_bstr(), Visit::Gone)))
+        .chain(files)
+        .chain(links)
         .chain(replaced.map(|path| (path.as_bstr(), Visit::BecameDirectory)))
         .collect();
     visits.sort_by_key(|(path, _)| *path);
@@ -78,6 +93,10 @@ fn visits(transition: &Transition) -> Vec<(&BStr, Visit)> {
 pub(crate) struct Inquiry<'a> {
     pub root: &'a Dir,
     pub old: &'a Index,
+    /// The state of each file of `old`.
+    pub states: &'a [State],
+    /// Local changes are overwritten.
+    pub overwrites: bool,
     pub untracked: Untracked,
     pub ignore: &'a Ignore,
     /// The user's current directory: it must stay a directory.
@@ -90,64 +109,95 @@ impl Inquiry<'_> {
     /// until its replacement is written. Other removable obstacles are returned in ascending order;
     /// those that must stay are added to the rejects.
     pub(crate) fn obstacles(&self, transition: &mut Transition) -> Result<Vec<Obstacle>> {
-        let mut obstacles = Vec::new();
-        let mut rejects = Rejects::default();
-        let mut refused = Refused::default();
-        let mut replacing = Vec::new();
-        let rejected = transition.rejects.paths(None);
-        let dirty = transition.rejects.paths(Some(Reason::NotUpToDate));
+        let mut found = Found::default();
+        let rejected = transition.rejects.hiding();
         let visits = visits(transition);
         let places = self.places(visits.len(), &|at| visits[at].0)?;
         for ((path, visit), place) in visits.iter().copied().zip(places) {
             // Like git, looks no further below a path that was refused.
-            if refused.covers(path) || ancestors(path).any(|above| rejected.contains(above)) {
+            if found.refused.covers(path) || ancestors(path).any(|above| rejected.contains(above)) {
                 continue;
             }
-            let before = rejects.len();
-            match (visit, place) {
-                (Visit::New { gitlink: true, .. }, Place::Directory) => {}
-                (Visit::New { write, gitlink }, _) => {
-                    // If a file below has changes, that file is reported instead of the directory.
-                    let replaced = place == Place::Directory && !self.forces();
-                    if let Some(first) = first_below(&dirty, path).filter(|_| replaced) {
-                        refused.insert(path, Some(first));
-                        continue;
-                    }
-                    let known = obstacles.len();
-                    self.judge(path, place, transition, &mut obstacles, &mut rejects)?;
-                    // A file stays until its replacement has content.
-                    if place == Place::File && !gitlink && obstacles.len() > known {
-                        obstacles.truncate(known);
-                        replacing.push(write);
-                    }
-                }
-                (Visit::Gone, Place::File) if self.ignore.is_ignored(self.root, path, false)? => {}
-                (Visit::Gone, Place::File) => rejects.add(Reason::UntrackedRemoved, path),
-                (Visit::Gone, Place::Directory)
-                    if !self.holds_only_tracked(path, transition)? =>
-                {
-                    rejects.add(Reason::DirectoryNotClean, path);
-                }
-                (Visit::BecameDirectory, Place::Directory)
-                    if !self.holds_nothing_of_value(path, transition)? =>
-                {
-                    rejects.add(Reason::DirectoryNotClean, path);
-                }
-                (Visit::BecameDirectory, _) => rejects.add(Reason::NotUpToDate, path),
-                (Visit::Gone, _) => {}
-            }
-            if rejects.len() > before {
-                refused.insert(path, None);
-            }
+            self.examine(path, visit, place, transition, &mut found)?;
         }
-        for write in replacing {
+        for write in found.replacing {
             transition.writes[write].replaces = true;
         }
-        transition.rejects.extend(rejects);
-        transition.rejects.drop_below(&refused);
+        let rejects = &mut transition.rejects;
+        rejects.extend(found.rejects);
+        for (above, first) in found.changed_below {
+            rejects.add_below(above.as_bstr(), first.as_bstr());
+        }
+        rejects.drop_below(&found.refused, &rejected);
+        let mut obstacles = found.obstacles;
         obstacles.sort_by(|a: &Obstacle, b| a.path.cmp(&b.path));
         obstacles.dedup();
         Ok(obstacles)
+    }
+
+    fn examine(
+        &self,
+        path: &BStr,
+        visit: Visit,
+        place: Place,
+        transition: &Transition,
+        found: &mut Found,
+    ) -> Result<()> {
+        let is_left = matches!(
+            visit,
+            Visit::BecameDirectory
+                | Visit::New { gitlink: true, .. }
+                | Visit::Gone { gitlink: true }
+        );
+        if place == Place::Directory && !is_left {
+            // If a file below has changes, that file is reported instead of the directory.
+            if let Some(first) = self.first_changed_below(path) {
+                found.refused.insert(path, Some(first.to_owned()));
+                found
+                    .changed_below
+                    .push((path.to_owned(), first.to_owned()));
+                return Ok(());
+            }
+        }
+        let (rejects, obstacles) = (&mut found.rejects, &mut found.obstacles);
+        let before = rejects.len();
+        match (visit, place) {
+            (
+                Visit::New { gitlink: true, .. } | Visit::Gone { gitlink: true },
+                Place::Directory,
+            ) => {}
+            (Visit::New { write, gitlink }, _) => {
+                let known = obstacles.len();
+                self.judge(path, place, transition, obstacles, rejects)?;
+                // A file stays until its replacement has content.
+                if place == Place::File && !gitlink && obstacles.len() > known {
+                    obstacles.truncate(known);
+                    found.replacing.push(write);
+                }
+            }
+            (Visit::Gone { .. }, Place::File)
+                if self.ignore.is_ignored(self.root, path, false)? => {}
+            (Visit::Gone { .. }, Place::File) => rejects.add(Reason::UntrackedRemoved, path),
+            (Visit::Gone { .. }, Place::Blocked) => {
+                self.refuse_blocking(path, transition, rejects)?
+            }
+            (Visit::Gone { .. }, Place::Directory)
+                if !self.holds_only_tracked(path, transition)? =>
+            {
+                rejects.add(Reason::DirectoryNotClean, path);
+            }
+            (Visit::BecameDirectory, Place::Directory)
+                if !self.holds_nothing_of_value(path, transition)? =>
+            {
+                rejects.add(Reason::DirectoryNotClean, path);
+            }
+            (Visit::BecameDirectory, _) => rejects.add(Reason::NotUpToDate, path),
+            (Visit::Gone { .. }, _) => {}
+        }
+        if rejects.len() > before {
+            found.refused.insert(path, None);
+        }
+        Ok(())
     }
 
     fn forces(&self) -> bool {
@@ -226,12 +276,56 @@ impl Inquiry<'_> {
                 }
             }
             Place::Blocked => {
-                if let Some(blocking) = first_blocking(self.root, path)? {
+                let Some(blocking) = first_blocking(self.root, path)? else {
+                    return Ok(());
+                };
+                if self.stays(blocking, transition) {
+                    rejects.add(Reason::UntrackedOverwritten, blocking);
+                } else {
                     self.judge(blocking, Place::File, transition, obstacles, rejects)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Refuses what is in the way of the directory of a file that must not exist. Git does not ask
+    /// whether it is tracked.
+    fn refuse_blocking(
+        &self,
+        path: &BStr,
+        transition: &Transition,
+        rejects: &mut Rejects,
+    ) -> Result<()> {
+        let Some(blocking) = first_blocking(self.root, path)? else {
+            return Ok(());
+        };
+        let goes = transition.removes(self.old, blocking);
+        if !goes && !self.ignore.is_ignored(self.root, blocking, false)? {
+            rejects.add(Reason::UntrackedRemoved, blocking);
+        }
+        Ok(())
+    }
+
+    /// Whether the file at `path` is tracked by the index, and is not to be removed.
+    fn stays(&self, path: &BStr, transition: &Transition) -> bool {
+        let known = self.old.find(path, Stage::Merged);
+        let is_tracked = known.is_ok_and(|row| self.old.entries()[row].mode != Mode::Gitlink);
+        is_tracked && !self.overwrites && !transition.removes(self.old, path)
+    }
+
+    /// The first changed file in a directory that is to become a file; git looks no further.
+    fn first_changed_below(&self, directory: &BStr) -> Option<&BStr> {
+        if self.overwrites {
+            return None;
+        }
+        let is_changed = |row: &usize| {
+            let entry = &self.old.entries()[*row];
+            let is_same = matches!(self.states[*row], State::Clean | State::Absent);
+            entry.flags.stage == Stage::Merged && entry.mode != Mode::Gitlink && !is_same
+        };
+        let row = self.old.range_under(directory).find(is_changed)?;
+        Some(self.old.path(&self.old.entries()[row]))
     }
 
     fn is_populated_module(&self, path: &BStr) -> Result<bool> {
@@ -293,13 +387,6 @@ impl Inquiry<'_> {
         }
         Ok(true)
     }
-}
-
-/// The first changed file in a directory that is to become a file; git looks no further.
-fn first_below(dirty: &BTreeSet<BString>, directory: &BStr) -> Option<BString> {
-    let below = BString::from([directory, b"/".as_slice()].concat());
-    let first = dirty.range::<BString, _>(&below..).next();
-    first.filter(|path| path.starts_with(&below)).cloned()
 }
 
 /// The first ancestor of a path that exists and is not a directory.

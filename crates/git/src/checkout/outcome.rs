@@ -11,6 +11,8 @@ use hedgerow_engine::Report;
 pub enum Outcome {
     /// Done, apart from the failures it lists.
     Done(Done),
+    /// Files could not be written, and index and references stay where they were, as the move asks.
+    Incomplete(Done),
     /// Something would be lost; nothing was touched.
     Rejected(Rejects),
     /// These paths are unmerged in the index; nothing was touched.
@@ -30,6 +32,8 @@ pub struct Done {
     pub removed: u64,
     /// Entries that could not be written or removed; the others were.
     pub failures: Vec<Failure>,
+    /// How many of them are files that are missing now; git only warns of those it cannot remove.
+    pub unwritten: u64,
     /// Warnings that did not prevent anything.
     pub warnings: Vec<String>,
     /// Requested paths that are unmerged and were left out.
@@ -141,7 +145,7 @@ fn status(
         State::TypeChanged if is_of_another_type => Some('M'),
         State::TypeChanged => Some('T'),
         _ if is_of_another_type => Some('T'),
-        State::Modified | State::Suspect => Some('M'),
+        State::Modified | State::Suspect | State::Touched => Some('M'),
         _ if (mode, id) != (entry.mode, entry.id) => Some('M'),
         _ => None,
     }

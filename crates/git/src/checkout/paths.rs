@@ -507,7 +507,7 @@ impl Plan<'_> {
             chosen[row].1 || stat.is_racy(self.old.mtime, &StatRules::default())
         };
         let mut states = states_of(&session.root, &index, &rules, is_asked, &session.engine())?;
-        trust_stat(&mut states, &index, &rules, |_| true);
+        trust_stat(&mut states, &index, |_| true);
         let is_read = |row: &usize| chosen[*row].1 && states[*row].may_be_read();
         let read: Vec<usize> = (0..states.len()).filter(is_read).collect();
         settle(session, &mut states, &index)?;
@@ -539,6 +539,7 @@ impl Plan<'_> {
             writes,
             removals: self.removals,
             must_be_absent: Vec::new(),
+            absent_links: Vec::new(),
             became_directories: Vec::new(),
             kept_from,
             left_despite_sparse: Vec::new(),

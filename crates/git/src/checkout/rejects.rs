@@ -37,6 +37,17 @@ impl Rejects {
         self.late.insert(path.to_owned());
     }
 
+    /// Adds a changed file that git comes to with `above`, a directory that is to become a file.
+    pub(crate) fn add_below(&mut self, above: &BStr, path: &BStr) {
+        let changed = (Reason::NotUpToDate, path.to_owned());
+        if !self.paths.contains(&changed) {
+            self.paths.push(changed);
+        }
+        if !self.late.contains(above) {
+            self.late.remove(path);
+        }
+    }
+
     /// Adds the paths of `other`.
     pub(crate) fn extend(&mut self, other: Rejects) {
         self.paths.extend(other.paths);
@@ -47,20 +58,17 @@ impl Rejects {
         self.paths.len()
     }
 
-    /// The paths rejected for `reason`, or for any reason if it is `None`.
-    pub(crate) fn paths(&self, reason: Option<Reason>) -> BTreeSet<BString> {
-        let wanted = |(why, _): &&(Reason, BString)| reason.is_none_or(|reason| reason == *why);
-        self.paths
-            .iter()
-            .filter(wanted)
-            .map(|(_, path)| path.clone())
-            .collect()
+    /// The paths below which git does not look any more. It does where an entry of the index is in
+    /// the place of a directory: it overlooks that.
+    pub(crate) fn hiding(&self) -> BTreeSet<BString> {
+        let hides = |(reason, _): &&(Reason, BString)| *reason != Reason::UntrackedOverwritten;
+        let hiding = self.paths.iter().filter(hides);
+        hiding.map(|(_, path)| path.clone()).collect()
     }
 
     /// Drops paths below a refused path that is a file in one tree and a directory in the other:
-    /// git no longer looks below such a path.
-    pub(crate) fn drop_below(&mut self, refused: &Refused) {
-        let files = self.paths(None);
+    /// git no longer looks below such a path. `files` are the paths that were refused before.
+    pub(crate) fn drop_below(&mut self, refused: &Refused, files: &BTreeSet<BString>) {
         self.paths.retain(|(reason, path)| {
             let first = *reason == Reason::NotUpToDate && refused.kept.contains(path);
             let hidden = |above: &BStr| refused.at.contains(above) || files.contains(above);

@@ -45,6 +45,7 @@ fn transition(index: Index, writes: Vec<Write>) -> Transition {
         writes,
         removals: Vec::new(),
         must_be_absent: Vec::new(),
+        absent_links: Vec::new(),
         became_directories: Vec::new(),
         left_despite_sparse: Vec::new(),
         rejects: Rejects::default(),

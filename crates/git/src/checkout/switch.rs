@@ -96,7 +96,7 @@ pub(crate) fn try_to_switch(
     refuse_shared_branch(repository, target, &old)?;
     if target.tree == TargetTree::Stays {
         let is_cancelled = || options.execution.cancel.is_cancelled();
-        let changes = RefChanges::prepare(repository, target, &is_cancelled)?;
+        let changes = RefChanges::prepare(repository, target, &old, &is_cancelled)?;
         let switched = Switched::new(old, Outcome::Done(Done::default()));
         return conclude(repository, target, Some(changes), switched);
     }
@@ -143,13 +143,15 @@ pub(crate) fn move_to<'r>(
         },
         list_changes: options.list_changes && target.commit.is_some(),
         writes_outside: false,
+        // Git moves HEAD as well: what was written is of the new commit.
+        needs_all: false,
     };
     session.set_source(target.branch.clone(), target.commit);
     let mut changes = None;
     // The references are locked only when every other check has passed.
     let outcome = update(&mut session, &job, &mut || {
         if !target.head_stays {
-            let prepared = RefChanges::prepare(repository, target, &is_cancelled)?;
+            let prepared = RefChanges::prepare(repository, target, &old, &is_cancelled)?;
             changes = Some(prepared);
         }
         prepare()
@@ -235,6 +237,7 @@ impl<'r> RefChanges<'r> {
     fn prepare(
         repository: &'r Repository,
         target: &Target,
+        old: &Head,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<Self> {
         let committer = repository.committer()?;
@@ -242,9 +245,14 @@ impl<'r> RefChanges<'r> {
             Some(Start::At(start)) => Some(start.prepare(repository, is_cancelled)?),
             Some(Start::Unborn { .. }) | None => None,
         };
-        let commit = match target.start {
-            Some(Start::Unborn { .. }) => None,
-            Some(Start::At(_)) | None => target.commit,
+        let commit = match (&target.start, &target.branch) {
+            // From a branch that was never born to one that is there: its commit is logged.
+            (Some(Start::Unborn { .. }), Some(branch)) if is_unborn(target, old) => {
+                let found = repository.reference(branch.as_bstr())?;
+                found.and_then(|found| found.id)
+            }
+            (Some(Start::Unborn { .. }), _) => None,
+            (Some(Start::At(_)) | None, _) => target.commit,
         };
         let head = match (&target.branch, target.commit) {
             (Some(branch), _) => HeadTarget::Branch(branch.clone()),
@@ -269,7 +277,11 @@ impl<'r> RefChanges<'r> {
         if let Some(branch) = self.branch {
             branch.commit(&self.committer)?;
         }
-        let message = repository.checkout_message(old, target.name.as_bstr());
+        let message = if is_unborn(target, old) {
+            "checkout -b".into()
+        } else {
+            repository.checkout_message(old, target.name.as_bstr())
+        };
         self.head.commit(message.as_bstr(), &self.committer)?;
         // The log of a branch that was never born goes with it.
         match old {

@@ -99,6 +99,8 @@ pub(crate) struct Transition {
     pub removals: Vec<Remove>,
     /// Paths that must not exist though nothing is written to them.
     pub must_be_absent: Vec<BString>,
+    /// The same for submodules, whose directories may stay.
+    pub absent_links: Vec<BString>,
     /// Files to be removed that are directories now.
     pub became_directories: Vec<BString>,
     /// For each row of the new index that is kept unchanged, the row of its state.
@@ -207,6 +209,7 @@ struct Outputs {
     writes: Vec<Write>,
     removals: Vec<Remove>,
     must_be_absent: Vec<BString>,
+    absent_links: Vec<BString>,
     became_directories: Vec<BString>,
     kept_from: Vec<Option<u32>>,
     left_despite_sparse: Vec<BString>,
@@ -220,6 +223,7 @@ impl Outputs {
             writes: self.writes,
             removals: self.removals,
             must_be_absent: self.must_be_absent,
+            absent_links: self.absent_links,
             became_directories: self.became_directories,
             kept_from: self.kept_from,
             left_despite_sparse: self.left_despite_sparse,
@@ -281,6 +285,13 @@ impl Join<'_> {
 
     fn act(&mut self, path: &BStr, row: Option<usize>, change: Option<&Change>) -> Result<()> {
         let action = self.action(row, change);
+        let was_link = |old: Side| old.kind == EntryKind::Gitlink;
+        if action == Action::StayAbsent && change.and_then(|it| it.old).is_some_and(was_link) {
+            if self.start.effect == Effect::Both && !self.forces() {
+                self.out.absent_links.push(path.to_owned());
+            }
+            return Ok(());
+        }
         self.perform(path, row, action)
     }
 
@@ -483,7 +494,12 @@ impl Join<'_> {
             }
             (State::Clean, Clash::BelowFile) => self.out.removals.push(removal(row, &entry)),
             (_, Clash::BelowFile) => self.out.rejects.add(Reason::NotUpToDate, path),
-            (_, Clash::AboveFile) => self.out.rejects.add(Reason::UntrackedOverwritten, path),
+            // Where it is a file, each file below it is refused because of it (`obstacles`).
+            (State::Directory, _) => self.out.rejects.add(Reason::UntrackedOverwritten, path),
+            _ if entry.mode == Mode::Gitlink => {
+                self.out.rejects.add(Reason::UntrackedOverwritten, path);
+            }
+            (_, Clash::AboveFile) => {}
         }
     }
 
@@ -504,7 +520,8 @@ impl Join<'_> {
         let gitlink = entry.mode == Mode::Gitlink;
         match self.start.states[row] {
             State::Clean | State::Absent => true,
-            _ if gitlink => true,
+            // Git asks for the file below a file, too.
+            state if gitlink && state != State::Blocked => true,
             _ => {
                 self.out.rejects.add(Reason::NotUpToDate, path);
                 false

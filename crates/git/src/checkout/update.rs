@@ -15,7 +15,7 @@ use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::compare::Refreshed;
 use crate::worktree::sparse::SparsePatterns;
-use crate::worktree::state::{states, State, StateRules};
+use crate::worktree::state::{states, State};
 use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -40,6 +40,9 @@ pub(crate) struct Move {
     /// Files that change are written outside the sparse checkout, too: nothing else has what they
     /// hold.
     pub writes_outside: bool,
+    /// The index is written only if every file was: a command that must not move a reference to a
+    /// commit whose files are missing.
+    pub needs_all: bool,
 }
 
 /// The way from one tree to another.
@@ -123,6 +126,9 @@ pub(crate) fn update_amending(
         return Ok(Outcome::Rejected(next.rejects));
     };
     done.warnings.extend(session.sparse_warnings()?);
+    if job.needs_all && done.unwritten > 0 {
+        return Ok(Outcome::Incomplete(done));
+    }
     if let (Way::Keep, Some(tree)) = (way, job.new) {
         next.index = exactly(session, &next.index, tree)?;
     }
@@ -160,6 +166,8 @@ pub(crate) fn carry_out(
     let inquiry = Inquiry {
         root: &session.root,
         old,
+        states: before.states,
+        overwrites: before.rules.overwrite(),
         untracked: before.untracked,
         ignore: &ignore,
         current_directory: session.current_directory(),
@@ -181,11 +189,11 @@ pub(crate) fn carry_out(
         return Ok(Some(Done::default()));
     }
     prepare()?;
-    // Removing comes first: it makes room for the files to write.
-    clear(&session.root, &obstacles)?;
     let mut done = Done::default();
     done.warnings.extend(left_despite_sparse(next));
+    // Removing comes first: it makes room for the files to write.
     remove(session, old, next, &mut done)?;
+    clear(&session.root, &obstacles)?;
     write(session, next, supplies, &mut done)?;
     refresh(next, before.refreshed);
     smudge_racy(next, before.old, before.states);
@@ -229,7 +237,7 @@ pub(crate) fn examine(
     // stat data are a change, whatever the file holds.
     rules.stat.nanoseconds &= matches!(way, Way::Switch | Way::Overwrite);
     let mut states = states(&session.root, &old.index, &rules, &session.engine())?;
-    trust_stat(&mut states, &old.index, &rules, |entry| {
+    trust_stat(&mut states, &old.index, |entry| {
         way != Way::Switch || entry.flags.assume_valid || entry.flags.skip_worktree
     });
     let refreshed = settle(session, &mut states, &old.index)?;
@@ -317,17 +325,11 @@ fn gone(session: &Session<'_>, job: &Move) -> Result<Vec<BString>> {
 }
 
 /// Counts a file whose stat data differ as modified without reading it, as git does for a file that
-/// is overwritten anyway or that the user told git not to look at; only racy files are read.
-/// `holds` selects the entries.
-pub(crate) fn trust_stat(
-    states: &mut [State],
-    index: &Index,
-    rules: &StateRules,
-    holds: impl Fn(&Entry) -> bool,
-) {
+/// is overwritten anyway or that the user told git not to look at; only files that match and are
+/// racy are read. `holds` selects the entries.
+pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&Entry) -> bool) {
     for (state, entry) in states.iter_mut().zip(index.entries()) {
-        let racy = entry.stat.is_racy(rules.index_mtime, &rules.stat);
-        if *state == State::Suspect && !racy && holds(entry) {
+        if *state == State::Touched && holds(entry) {
             *state = State::Modified;
         }
     }
@@ -456,6 +458,7 @@ pub(crate) fn write_to(
 fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
     done.written += results.written.len() as u64;
     done.bytes += results.bytes;
+    done.unwritten += results.failed.len() as u64;
     done.unconverted.extend(results.unconverted);
     for (at, reason) in results.failed {
         let entry = &next.index.entries()[next.writes[at as usize].row as usize];

@@ -209,7 +209,11 @@ fn work_tree(
     environment: &Environment,
 ) -> Result<Option<PathBuf>> {
     if let Some(path) = &environment.work_tree {
-        return Ok(Some(hedgerow_fs::real_path(&cwd.join(path))?));
+        // Where it is missing, only what needs it is refused.
+        return match hedgerow_fs::real_path(&cwd.join(path)) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            found => Ok(Some(found?)),
+        };
     }
     if let Some(path) = &format.work_tree {
         if format.lacks_work_tree {

@@ -19,6 +19,8 @@ const FETCH_HEAD_LIMIT_BYTES: u64 = 64 << 20;
 pub struct MergeRequest {
     /// In the order in which they were named, each once.
     pub heads: Vec<MergeHead>,
+    /// Git's warnings about the words: a name that is ambiguous, a log that is too short.
+    pub warnings: Vec<String>,
 }
 
 /// A commit to merge.
@@ -59,14 +61,17 @@ impl MergeRequest {
             [only] if only == FETCH_HEAD => return fetched(repository).map(Ok),
             words => words.to_vec(),
         };
-        let mut heads: Vec<MergeHead> = Vec::new();
+        let (mut heads, mut warnings) = (Vec::new(), Vec::new());
         for word in words {
             match named(repository, word.as_bstr())? {
-                Ok(head) => push(&mut heads, head),
+                Ok((head, more)) => {
+                    push(&mut heads, head);
+                    warnings.extend(more);
+                }
                 Err(unmergeable) => return Ok(Err(unmergeable)),
             }
         }
-        Ok(Ok(MergeRequest { heads }))
+        Ok(Ok(MergeRequest { heads, warnings }))
     }
 
     /// The heads that neither `head`, if there is one, nor another one reaches.
@@ -138,11 +143,10 @@ fn upstream(repository: &Repository) -> Result<BString> {
     }
 }
 
-/// The commit that a word names.
-fn named(
-    repository: &Repository,
-    word: &BStr,
-) -> Result<std::result::Result<MergeHead, Unmergeable>> {
+/// The commit that a word names, and git's warnings about the word.
+type NamedHead = std::result::Result<(MergeHead, Vec<String>), Unmergeable>;
+
+fn named(repository: &Repository, word: &BStr) -> Result<NamedHead> {
     let unmergeable = |error| {
         Ok(Err(Unmergeable {
             name: word.to_owned(),
@@ -163,11 +167,12 @@ fn named(
             "{word}: expected commit type, but the object dereferences to {kind} type"
         )));
     };
-    Ok(Ok(MergeHead {
+    let head = MergeHead {
         name: word.to_owned(),
         commit,
         is_kept_by_fast_forward: is_kept(repository, resolved.id)?,
-    }))
+    };
+    Ok(Ok((head, resolved.warnings)))
 }
 
 /// Whether the object stays reachable without a merge: if it is a tag, only if it is in its place.
@@ -219,7 +224,7 @@ fn fetched(repository: &Repository) -> Result<MergeRequest> {
             continue;
         }
         match named(repository, hex.as_bstr())? {
-            Ok(head) => push(&mut heads, head),
+            Ok((head, _)) => push(&mut heads, head),
             Err(_) => {
                 let (hex, path) = (hex.as_bstr(), path.display());
                 let reason = format!("not something we can merge in {path}: {hex}");
@@ -230,5 +235,8 @@ fn fetched(repository: &Repository) -> Result<MergeRequest> {
     if heads.is_empty() {
         return Err(setup(format!("{FETCH_HEAD} - not something we can merge")));
     }
-    Ok(MergeRequest { heads })
+    Ok(MergeRequest {
+        heads,
+        warnings: Vec::new(),
+    })
 }

@@ -69,6 +69,13 @@ pub enum MergeOutcome {
     UpToDate(Ended),
     /// HEAD was moved.
     Done(Box<FastForwarded>),
+    /// Files could not be written; HEAD and the index stay where they were.
+    Incomplete {
+        /// From where, if HEAD has a commit, to where.
+        between: (Option<ObjectId>, ObjectId),
+        /// What was done, and what could not be.
+        done: Done,
+    },
     /// Something would be lost in going from one commit to the other; nothing was touched.
     Rejected {
         /// From where to where.
@@ -172,8 +179,9 @@ fn try_to_merge(
         message: message.into(),
     };
     let (done, head_failure) = match journey.run(repository, options)? {
-        Ok(done) => done,
-        Err(rejects) => {
+        Arrival::Moved(done, head_failure) => (done, head_failure),
+        Arrival::Incomplete(done) => return Ok(journey.incomplete(done)),
+        Arrival::Rejected(rejects) => {
             return Ok(MergeOutcome::Rejected {
                 between: [old, new],
                 rejects,
@@ -221,8 +229,9 @@ fn begin(
         message: "initial pull".into(),
     };
     match journey.run(repository, options)? {
-        Err(rejects) => Ok(MergeOutcome::NotBorn(rejects)),
-        Ok((done, head_failure)) => Ok(MergeOutcome::Done(Box::new(FastForwarded {
+        Arrival::Rejected(rejects) => Ok(MergeOutcome::NotBorn(rejects)),
+        Arrival::Incomplete(done) => Ok(journey.incomplete(done)),
+        Arrival::Moved(done, head_failure) => Ok(MergeOutcome::Done(Box::new(FastForwarded {
             old: None,
             new: only.commit,
             done,
@@ -309,8 +318,14 @@ struct Journey<'a> {
     message: BString,
 }
 
-/// What a move did, or what would be lost by it.
-type Arrival = std::result::Result<(Done, Option<Error>), Rejects>;
+/// How a move ended.
+enum Arrival {
+    /// It was done, perhaps without HEAD.
+    Moved(Done, Option<Error>),
+    Incomplete(Done),
+    /// Something would be lost by it.
+    Rejected(Rejects),
+}
 
 impl Journey<'_> {
     /// References are locked when every other check has passed, and moved when the working tree
@@ -328,6 +343,7 @@ impl Journey<'_> {
             },
             list_changes: false,
             writes_outside: false,
+            needs_all: true,
         };
         let mut session = Session::begin(repository, options.threshold, &options.execution)?;
         // Git merges without moving submodules, whatever `submodule.recurse` says.
@@ -347,7 +363,8 @@ impl Journey<'_> {
         drop(session);
         let done = match outcome {
             Outcome::Done(done) => done,
-            Outcome::Rejected(rejects) => return Ok(Err(rejects)),
+            Outcome::Incomplete(done) => return Ok(Arrival::Incomplete(done)),
+            Outcome::Rejected(rejects) => return Ok(Arrival::Rejected(rejects)),
             Outcome::Unmerged(_) => {
                 return Err(Error::Setup {
                     reason: "Exiting because of an unresolved conflict.".into(),
@@ -358,6 +375,13 @@ impl Journey<'_> {
             reason: "references were not prepared".into(),
         })?;
         let moved = update.commit(self.message.as_ref(), &committer);
-        Ok(Ok((done, moved.err())))
+        Ok(Arrival::Moved(done, moved.err()))
+    }
+
+    fn incomplete(&self, done: Done) -> MergeOutcome {
+        MergeOutcome::Incomplete {
+            between: (self.old, self.new),
+            done,
+        }
     }
 }

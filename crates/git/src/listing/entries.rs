@@ -5,9 +5,10 @@ use super::model::{Listed, Options, Reason, Row};
 use super::Selection;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::repository::Repository;
-use crate::worktree::state::{states_of, State};
+use crate::worktree::state::{state, states_of, State, StateRules};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
+use hedgerow_tree::split_path;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -119,6 +120,9 @@ fn states(
         }
     }
     if options.modified {
+        if index.is_unmerged() {
+            judge_stages(worktree, index, &rules, &mut states)?;
+        }
         let settled = worktree.settle(&mut states, index, None)?;
         worktree.end_filters();
         let warnings = settled.warnings.into_values().flatten();
@@ -134,6 +138,24 @@ fn states(
         }
     }
     Ok(states)
+}
+
+/// Each stage of a path in conflict is compared with the file for itself.
+fn judge_stages(
+    worktree: &Worktree<'_>,
+    index: &Index,
+    rules: &StateRules,
+    states: &mut [State],
+) -> Result<()> {
+    for (judged, entry) in states.iter_mut().zip(index.entries()) {
+        if entry.flags.stage == Stage::Merged || !judged.is_file() {
+            continue;
+        }
+        let (parent, name) = split_path(index.path(entry));
+        let stat = worktree.root.open_dir(parent)?.stat(name)?;
+        *judged = state(entry, &stat, rules);
+    }
+    Ok(())
 }
 
 /// Whether the commit that is checked out in a submodule is another than that of its entry. If there

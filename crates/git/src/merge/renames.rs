@@ -5,7 +5,8 @@ use crate::config::boolean;
 use crate::index::Mode;
 use crate::repository::Repository;
 use crate::status::rename::{
-    detect, Detection, Filepair, ObjectContents, RenameOptions, Side as PairSide,
+    detect_relevant, Detection, Filepair, IsRelevant, ObjectContents, RenameOptions,
+    Side as PairSide,
 };
 use crate::status::ChangeKind;
 use crate::tree::{Difference, Side};
@@ -20,10 +21,12 @@ const LIMIT: u32 = 7000;
 /// The new paths of renamed files, by their old ones. A path that went to several places is not there.
 pub(super) type Renames = BTreeMap<BString, BString>;
 
-/// The renames among `changes`, if renames are to be detected.
+/// The renames among `changes`, if renames are to be detected. Where a path went that is not relevant
+/// is seen by an equal content alone: so it is in nobody's way.
 pub(super) fn find(
     repository: &Repository,
     changes: &Difference,
+    is_relevant: IsRelevant<'_>,
     engine: &Options,
 ) -> Result<Renames> {
     let mut renames = Renames::new();
@@ -43,11 +46,12 @@ pub(super) fn find(
         ..Filepair::default()
     });
     let mut pairs: Vec<Filepair> = pairs.collect();
-    detect(
+    detect_relevant(
         &mut pairs,
         &options,
         &ObjectContents::new(repository),
         engine,
+        is_relevant,
     )?;
     for pair in pairs {
         let is_rename = pair.origin.is_some_and(|it| it.kind == ChangeKind::Renamed);

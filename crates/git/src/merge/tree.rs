@@ -13,7 +13,7 @@ use crate::worktree::Worktree;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The sides of a merge.
 pub(crate) struct TreeMerge<'a> {
@@ -249,15 +249,22 @@ impl State<'_> {
             of_theirs: changes,
             ours: self.merge.ours,
         };
-        let find = |changes: &Difference| renames::find(repository, changes, &engine);
-        directories::refuse_renamed(repository, &sides, &find)?;
+        let find_all =
+            |changes: &Difference| renames::find(repository, changes, &|_| true, &engine);
+        directories::refuse_renamed(repository, &sides, &find_all)?;
+        // Only what the other side changed can follow a rename.
+        let find = |changes: &Difference, other: &Difference| {
+            let rows = other.changes().iter();
+            let changed: BTreeSet<&BStr> = rows.map(|change| other.path(change)).collect();
+            renames::find(repository, changes, &|path| changed.contains(path), &engine)
+        };
         let of_ours = if by_us {
-            find(&our_changes)?
+            find(&our_changes, changes)?
         } else {
             Renames::new()
         };
         let of_theirs = if by_them {
-            find(changes)?
+            find(changes, &our_changes)?
         } else {
             Renames::new()
         };

@@ -238,17 +238,19 @@ impl<'r> NamedObjects<'r> {
     }
 }
 
-/// The object that `name` names. A whole id is taken as it is, whether there is such an object or not.
+/// The object that `name` names, and git's warnings about the name. A whole id is taken as it is,
+/// whether there is such an object or not.
 ///
 /// # Errors
 /// [`Error::Revision`] if it names nothing.
-pub fn find_object(repository: &Repository, name: &BStr) -> Result<ObjectId> {
+pub fn find_object(repository: &Repository, name: &BStr) -> Result<(ObjectId, Vec<String>)> {
     if let Some(id) = whole_id(repository, name) {
-        return Ok(id);
+        return Ok((id, Vec::new()));
     }
     let paths = IndexPaths::new(repository);
     let index = |path: &BStr, stage| paths.find(path, stage);
-    Ok(repository.resolve_with(name, Wanted::Any, Some(&index))?.id)
+    let found = repository.resolve_with(name, Wanted::Any, Some(&index))?;
+    Ok((found.id, found.warnings))
 }
 
 /// The id that `name` is, if it has all its digits.

@@ -142,7 +142,7 @@ pub(crate) enum RefChange {
     Set(RefValue),
     /// It is deleted, and its log.
     Delete,
-    /// It stays, and its log is told that what it leads to changes.
+    /// It stays, and its log is told that what it leads to changes: that is the next edit.
     Follow,
 }
 

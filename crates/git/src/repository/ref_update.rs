@@ -47,18 +47,28 @@ struct Announced<'r> {
 }
 
 impl<'r> Announced<'r> {
-    /// Asks the hook, which may refuse.
-    fn prepare(repository: &'r Repository, lines: Vec<u8>) -> Result<Self> {
-        let announced = Announced {
+    fn new(repository: &'r Repository, lines: Vec<u8>) -> Self {
+        Announced {
             repository,
             lines,
-            is_over: false,
-        };
-        match announced.tell("prepared")? {
-            None | Some(Exit::Status(0)) => Ok(announced),
+            is_over: true,
+        }
+    }
+
+    /// Asks the hook, which may refuse: in the state `preparing` before anything is locked, in
+    /// `prepared` after that.
+    fn ask(&mut self, state: &str) -> Result<()> {
+        self.is_over = false;
+        match self.tell(state)? {
+            None | Some(Exit::Status(0)) => {
+                // That it fails to lock is no news to the hook, as with git.
+                self.is_over = state == "preparing";
+                Ok(())
+            }
             Some(_) => Err(Error::Setup {
-                reason: "in 'prepared' phase, update aborted by the reference-transaction hook"
-                    .into(),
+                reason: format!(
+                    "in '{state}' phase, update aborted by the reference-transaction hook"
+                ),
             }),
         }
     }
@@ -121,11 +131,14 @@ impl Repository {
         edits: &[RefEdit<'_>],
         is_cancelled: IsCancelled<'_>,
     ) -> Result<RefUpdate<'r>> {
-        let transaction = refs.prepare(edits, &self.write_options(is_cancelled)?)?;
-        let lines = edits.iter().flat_map(|edit| self.announcement(edit));
+        let options = self.write_options(is_cancelled)?;
+        Announced::new(self, self.lines(&asked(edits))).ask("preparing")?;
+        let transaction = refs.prepare(edits, &options)?;
+        let mut announced = Announced::new(self, self.lines(edits));
+        announced.ask("prepared")?;
         Ok(RefUpdate {
             transaction,
-            announced: Announced::prepare(self, lines.collect())?,
+            announced,
         })
     }
 
@@ -149,6 +162,11 @@ impl Repository {
             reftable,
             is_cancelled,
         })
+    }
+
+    fn lines(&self, edits: &[RefEdit<'_>]) -> Vec<u8> {
+        let lines = edits.iter().flat_map(|edit| self.announcement(edit));
+        lines.collect()
     }
 
     /// The line about a change that the hook reads; it is not told of what only a log is told of.
@@ -229,4 +247,20 @@ impl Repository {
         self.prepare_reference(edit, &|| false)?.finish(None)?;
         Ok(true)
     }
+}
+
+/// The changes as they are asked for: of a reference that leads to another one, which is changed.
+fn asked<'e>(edits: &[RefEdit<'e>]) -> Vec<RefEdit<'e>> {
+    let mut asked: Vec<RefEdit<'_>> = Vec::new();
+    let mut led_from = None;
+    for edit in edits {
+        match edit.change {
+            RefChange::Follow => led_from = Some(edit.name),
+            _ => asked.push(RefEdit {
+                name: led_from.take().unwrap_or(edit.name),
+                ..edit.clone()
+            }),
+        }
+    }
+    asked
 }

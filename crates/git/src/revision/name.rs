@@ -88,7 +88,8 @@ impl Resolver<'_> {
                     _ => {
                         let count = entries.len();
                         let reason = format!("log for '{shown}' only has {count} entries");
-                        Err(failed(shown, &reason))
+                        // Git ends there, whatever else the words may mean.
+                        Err(Error::Setup { reason })
                     }
                 }
             }

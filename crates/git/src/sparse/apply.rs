@@ -27,7 +27,8 @@ struct Left {
 }
 
 /// Brings the working tree and the index to `rules`. Changed and unmerged files stay, with a
-/// warning; so do files that exist where one is to be written. The index is written in `form`.
+/// warning; so do files that exist where one is to be written. The index is written in `form`, unless
+/// files could not be written.
 pub(crate) fn apply(
     repository: &Repository,
     rules: &SparseRules,
@@ -46,7 +47,7 @@ pub(crate) fn apply(
     let matcher = rules.matcher(repository.settings().ignore_case);
     let state_rules = session.rules(&old);
     let mut states = states(&session.root, &old.index, &state_rules, &session.engine())?;
-    trust_stat(&mut states, &old.index, &state_rules, |_| true);
+    trust_stat(&mut states, &old.index, |_| true);
     settle(&session, &mut states, &old.index)?;
     let (mut next, left) = transition(&old, &states, &matcher);
     let is_removed = |path: &BStr| next.removes(&old.index, path);
@@ -54,8 +55,15 @@ pub(crate) fn apply(
         is_removed: &is_removed,
     };
     let supplies = supplies(&session, &next, &direction)?;
-    remove(&session, &old.index, &next, &mut done)?;
+    // Both are of one index, so what is written needs no room. If it fails, nothing is gone yet, and
+    // the old rules still hold.
     write(&session, &mut next, supplies, &mut done)?;
+    if done.unwritten > 0 {
+        next.removals = written(&next);
+        remove(&session, &old.index, &next, &mut done)?;
+        return Ok(done);
+    }
+    remove(&session, &old.index, &next, &mut done)?;
     smudge_racy(&mut next, &old, &states);
     let tree = cache_tree(&session, &old.index, &next.index);
     next.index.set_cache_tree(tree);
@@ -67,6 +75,18 @@ pub(crate) fn apply(
     Ok(done)
 }
 
+/// What is removed to go back.
+fn written(next: &Transition) -> Vec<Remove> {
+    let entries = next.index.entries();
+    let rows = next.writes.iter().map(|write| write.row);
+    let written = rows.filter(|row| entries[*row as usize].stat != EntryStat::default());
+    let remove = |row| Remove {
+        row,
+        directory: entries[row as usize].mode == Mode::Gitlink,
+    };
+    written.map(remove).collect()
+}
+
 fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Transition, Left) {
     let mut left = Left::default();
     let mut next = Transition {
@@ -74,6 +94,7 @@ fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Tr
         writes: Vec::new(),
         removals: Vec::new(),
         must_be_absent: Vec::new(),
+        absent_links: Vec::new(),
         became_directories: Vec::new(),
         kept_from: (0..states.len() as u32).map(Some).collect(),
         left_despite_sparse: Vec::new(),

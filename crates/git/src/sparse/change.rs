@@ -128,10 +128,12 @@ pub fn reapply(repository: &Repository, options: &SparseOptions) -> Result<Chang
 
 /// Turns the sparse checkout off: all files are there again. The rules stay for the next time.
 pub fn disable(repository: &Repository, options: &SparseOptions) -> Result<Changed> {
-    let change = Change::begin(repository, options)?;
+    let mut change = Change::begin(repository, options)?;
     let everything = SparseRules::Patterns(vec!["/*".into()]);
     let changed = change.apply(&everything)?;
-    repository.set_sparse(false, false)?;
+    if changed.done.unwritten == 0 {
+        repository.set_sparse(false, false)?;
+    }
     Ok(changed)
 }
 
@@ -296,14 +298,18 @@ impl<'a> Change<'a> {
     }
 
     /// The rules are written after the working tree was brought to them.
-    fn write_and_apply(self, rules: &SparseRules) -> Result<Changed> {
+    fn write_and_apply(mut self, rules: &SparseRules) -> Result<Changed> {
         let lock = self.lock()?;
         let changed = self.apply(rules)?;
-        lock.write(rules)?;
+        if changed.done.unwritten == 0 {
+            lock.write(rules)?;
+        } else if !self.repository.settings().sparse_checkout {
+            self.repository.set_sparse(false, false)?;
+        }
         Ok(changed)
     }
 
-    fn apply(self, rules: &SparseRules) -> Result<Changed> {
+    fn apply(&mut self, rules: &SparseRules) -> Result<Changed> {
         let (execution, threshold) = (&self.options.execution, self.options.threshold);
         let is_collapsed = self.options.modes.sparse_index;
         let is_collapsed = is_collapsed.unwrap_or(self.repository.settings().index_sparse);
@@ -313,17 +319,17 @@ impl<'a> Change<'a> {
         };
         let run = |repository: &Repository| apply(repository, rules, &form, threshold, execution);
         let mut done = self.repository.with_promised(run)?;
-        if let SparseRules::Cone(cone) = rules {
+        if let (SparseRules::Cone(cone), 0) = (rules, done.unwritten) {
             let warnings = remove_leftovers(self.repository, cone, execution)?;
             done.warnings.extend(warnings);
         }
         self.finish(done)
     }
 
-    fn finish(self, done: Done) -> Result<Changed> {
+    fn finish(&mut self, done: Done) -> Result<Changed> {
         Ok(Changed {
             done,
-            warnings: self.warnings,
+            warnings: std::mem::take(&mut self.warnings),
         })
     }
 }

@@ -77,6 +77,8 @@ pub enum ApplyOutcome {
     Clean,
     /// With conflicts, which are in the index and in the files.
     Conflicts,
+    /// Files could not be written, and the index stays as it was.
+    Incomplete,
     /// Something would be lost: no tracked file was touched.
     Rejected(Rejects),
     /// These paths are in conflict already; nothing was touched.
@@ -150,7 +152,7 @@ pub fn apply(
     if wanted_index.is_some() {
         // The index is as HEAD; but git resets it here, and logs that.
         drop(session);
-        reset_index(repository, options)?;
+        reset_index(repository, &options.execution)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
     session.recurse_submodules = false;
@@ -161,6 +163,7 @@ pub fn apply(
         untracked: Untracked::Keep,
         list_changes: false,
         writes_outside: true,
+        needs_all: true,
     };
     let wanted = match wanted_index {
         Some(tree) if merged.conflicts.is_empty() => Some(Difference::between(
@@ -204,6 +207,10 @@ pub fn apply(
                 not_unstaged,
             }
         }
+        Outcome::Incomplete(done) => Applied {
+            done,
+            ..ApplyOutcome::Incomplete.into()
+        },
         Outcome::Rejected(rejects) => ApplyOutcome::Rejected(rejects).into(),
         Outcome::Unmerged(paths) => return Ok(ApplyOutcome::Unmerged(paths).into()),
     };
@@ -253,7 +260,7 @@ fn staged_paths(session: &Session<'_>, index: &Index) -> Result<Vec<BString>> {
 }
 
 /// Sets the index to HEAD.
-fn reset_index(repository: &Repository, options: &ApplyOptions) -> Result<()> {
+pub(super) fn reset_index(repository: &Repository, execution: &Execution) -> Result<()> {
     let Some(head) = repository.head()?.id() else {
         return Ok(());
     };
@@ -264,7 +271,7 @@ fn reset_index(repository: &Repository, options: &ApplyOptions) -> Result<()> {
     let options = ResetOptions {
         mode: ResetMode::Mixed,
         no_refresh: true,
-        execution: options.execution.clone(),
+        execution: execution.clone(),
         ..ResetOptions::default()
     };
     reset(repository, &request, &options).map(drop)

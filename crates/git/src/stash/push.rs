@@ -1,5 +1,6 @@
 //! Putting local changes aside.
 
+use super::apply::reset_index;
 use super::capture::{unmerged_paths, Changes, Files};
 use super::list::{set, STASH};
 use super::untracked::{self, UntrackedWish};
@@ -102,6 +103,10 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     drop(session);
     if options.staged {
         restore_paths(repository, options, recorded.staged_paths(), &mut done)?;
+        if options.pathspecs.is_empty() && !options.keep_index {
+            // The index is as HEAD already; but git resets it here, and logs that.
+            reset_index(repository, &options.execution)?;
+        }
     } else if options.pathspecs.is_empty() {
         reset_hard(repository, options, recorded.head, &mut done)?;
     } else {
@@ -353,6 +358,10 @@ fn reset_hard(
             add(done, reset.done);
             reset.head_failure.map_or(Ok(()), Err)
         }
+        ResetOutcome::Incomplete(unwritten) => {
+            add(done, *unwritten);
+            Ok(())
+        }
         ResetOutcome::Rejected(rejects) => {
             let reason = match rejects.first() {
                 Some((path, reason)) => reason.of_path(path.as_bstr()),
@@ -434,6 +443,7 @@ fn add(done: &mut Done, more: Done) {
     done.removed += more.removed;
     done.workers = done.workers.max(more.workers);
     done.failures.extend(more.failures);
+    done.unwritten += more.unwritten;
     done.warnings.extend(more.warnings);
     done.unconverted.extend(more.unconverted);
     done.collided.extend(more.collided);

@@ -8,7 +8,7 @@ use super::options::Options as StatusOptions;
 use super::scan::Scanned;
 use super::unstaged::{unstaged, UnstagedChange};
 use super::{is_link, rules, staged, states, submodules};
-use crate::index::{Entry, EntryStat, Index, Mode, Stage};
+use crate::index::{Entry, Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{state, State};
@@ -255,10 +255,13 @@ fn is_dirty(change: &UnstagedChange) -> bool {
 /// The side of a file that differs from `entry`. If only what is inside a submodule differs, it is
 /// still at the same commit.
 fn new_side(change: &UnstagedChange, entry: &Entry, mode: Mode) -> DifferenceSide {
-    let is_same_commit = mode == Mode::Gitlink
-        && entry.mode == Mode::Gitlink
-        && change.submodule.is_some_and(|state| !state.new_commits);
-    if is_same_commit {
+    let is_link = mode == Mode::Gitlink && entry.mode == Mode::Gitlink;
+    let is_same_commit = match change.submodule {
+        Some(state) => !state.new_commits,
+        // In a conflict, an empty directory is the commit of the entry that it is compared with.
+        None => change.kind.is_none() && change.row == change.compared,
+    };
+    if is_link && is_same_commit {
         known(entry)
     } else {
         unknown(mode)
@@ -306,10 +309,8 @@ fn changed_rows(
         PathState::Unknown => State::Unknown as u8,
         PathState::Present(stat) => {
             let entry = &entries[row];
-            let by_stat = state(entry, stat, &rules);
-            let matches = entry.matches(&EntryStat::from(stat), &rules.stat);
-            let judged = match by_stat {
-                State::Suspect if !matches => State::Modified,
+            let judged = match state(entry, stat, &rules) {
+                State::Touched => State::Modified,
                 other => other,
             };
             if judged != State::Clean {

@@ -78,7 +78,7 @@ pub(crate) struct CleanedFile {
 }
 
 impl Comparison<'_> {
-    /// Reads every [`State::Suspect`] file, and every [`State::Unchanged`] one that is converted,
+    /// Reads every [`State::Suspect`] and [`State::Touched`] file, and every [`State::Unchanged`] one that is converted,
     /// and replaces these states by [`State::Clean`] or [`State::Modified`]. Started filters are
     /// left in `lanes`, by the positions of their drivers.
     pub(crate) fn settle(
@@ -90,7 +90,7 @@ impl Comparison<'_> {
         let mut rows = Vec::new();
         for (row, state) in (0..).zip(states.iter_mut()) {
             match *state {
-                State::Suspect => rows.push(row),
+                State::Suspect | State::Touched => rows.push(row),
                 State::Unchanged if self.is_converted(row) => rows.push(row),
                 State::Unchanged => *state = State::Clean,
                 _ => {}

@@ -112,9 +112,36 @@ pub(crate) fn collapse(
     collapsed.keep_all_resolve_undo(index);
     // Its flags belong to files that are not listed any more.
     collapsed.set_fsmonitor_token(None);
-    let tree = CacheTree::from_known(&collapsed, |path| trees.get(path.as_bytes()).copied());
-    collapsed.set_cache_tree(Some(tree));
+    let tree = if trees.contains_key(&b""[..]) {
+        Some(CacheTree::from_known(&collapsed, |path| {
+            trees.get(path.as_bytes()).copied()
+        }))
+    } else {
+        write_trees(repository, &writer, &collapsed, options)?;
+        CacheTree::build(&collapsed, |id| repository.has_tree(id))
+    };
+    collapsed.set_cache_tree(tree);
     Ok(Some(collapsed))
+}
+
+/// Writes the trees of the whole index. Git needs them when it expands the index, and writes them then
+/// if they are not there; but its fsck misses them.
+fn write_trees(
+    repository: &Repository,
+    writer: &ObjectWriter<'_>,
+    index: &Index,
+    options: &Options,
+) -> Result<()> {
+    let is_in_tree = |(_, entry): &(&BStr, &crate::index::Entry)| !entry.flags.intent_to_add;
+    let rows = index
+        .iter()
+        .filter(is_in_tree)
+        .map(|(path, entry)| TreeRow {
+            path: path.strip_suffix(b"/").unwrap_or(path).as_bstr(),
+            mode: entry.mode,
+            id: entry.id,
+        });
+    write_tree(repository, writer, rows, options).map(drop)
 }
 
 /// The outermost directories outside `cone` in which each entry is a file that is left out.

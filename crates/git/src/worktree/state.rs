@@ -19,9 +19,12 @@ pub(crate) enum State {
     /// Its content is unchanged, but conversion with the current attributes may give another
     /// result.
     Unchanged,
-    /// Only reading it can tell: its stat data differ, or it may have changed within the clock tick
-    /// in which the index was written.
+    /// Only reading it can tell: it may have changed within the clock tick in which the index was
+    /// written.
     Suspect,
+    /// Its stat data differ; only reading it can tell whether its content does. Where git does not
+    /// read such a file, it counts as modified (`trust_stat`).
+    Touched,
     /// It differs from the index.
     Modified,
     /// It is of another type; not a directory.
@@ -33,12 +36,13 @@ pub(crate) enum State {
 }
 
 impl State {
-    const ALL: [State; 9] = [
+    const ALL: [State; 10] = [
         State::Absent,
         State::Blocked,
         State::Clean,
         State::Unchanged,
         State::Suspect,
+        State::Touched,
         State::Modified,
         State::TypeChanged,
         State::Directory,
@@ -55,13 +59,13 @@ impl State {
 
     /// Whether the file may have to be read to decide.
     pub(crate) fn may_be_read(self) -> bool {
-        matches!(self, State::Unchanged | State::Suspect)
+        matches!(self, State::Unchanged | State::Suspect | State::Touched)
     }
 
     /// Whether something that is not a directory is at the path.
     pub(crate) fn is_file(self) -> bool {
         use State::*;
-        matches!(self, Clean | Unchanged | Suspect | Modified | TypeChanged)
+        !matches!(self, Absent | Blocked | Directory | Unknown)
     }
 }
 
@@ -159,9 +163,16 @@ fn content_state(entry: &Entry, stat: &Stat, rules: &StateRules) -> State {
             true => State::Suspect,
         };
     }
+    let by_seconds = StatRules {
+        nanoseconds: false,
+        ..rules.stat
+    };
     if entry.stat.size != now.size && entry.stat.size != 0 {
         State::Modified
-    } else {
+    } else if entry.matches(&now, &by_seconds) {
+        // Git does not see the difference.
         State::Suspect
+    } else {
+        State::Touched
     }
 }

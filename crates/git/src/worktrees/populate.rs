@@ -31,6 +31,7 @@ pub(crate) fn populate(
             Some(error) => Err(error),
             None => Ok(reset.done),
         },
+        ResetOutcome::Incomplete(done) => Err(done.ended_by(not_reset())),
         // Nothing is in the way in an empty directory, unless somebody puts it there.
         ResetOutcome::Rejected(_) | ResetOutcome::NoHead => Err(not_reset()),
     }

@@ -73,5 +73,5 @@ pub use hedgerow_squashfs::{
 pub use hedgerow_tar::{
     Compression, Error as TarError, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions,
 };
-pub use hedgerow_tree::{Content, Handle, Node, NodeError, Xattr};
+pub use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind, Xattr};
 pub use hedgerow_writer::{ExtractError as WriteTreeError, Extracted, Failed, Problem};

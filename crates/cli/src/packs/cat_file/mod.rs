@@ -92,7 +92,7 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         if is_odd {
             return Err(Failure::usage("this option requires a batch mode"));
         }
-        return single::run(command, &repository);
+        return single::run(command, &repository, output);
     };
     if given.next().is_some() {
         return Err(Failure::usage("only one batch option may be specified"));

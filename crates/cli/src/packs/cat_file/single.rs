@@ -2,6 +2,7 @@
 
 use super::CatFile;
 use crate::failure::Failure;
+use crate::output::Output;
 use bstr::{BStr, ByteSlice};
 use hedgerow::plumbing::git::object_query::{find_object, push_hex, OutputStream};
 use hedgerow::plumbing::git::repository::Repository;
@@ -11,7 +12,7 @@ use hedgerow::plumbing::pack::{ObjectId, ObjectKind, Reader};
 use hedgerow_fs::StandardOutput;
 use std::os::unix::ffi::OsStrExt;
 
-pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
+pub fn run(command: &CatFile, repository: &Repository, output: &Output) -> Result<u8, Failure> {
     let modes = [command.kind, command.size, command.exists, command.pretty];
     let words: Vec<&BStr> = command
         .words
@@ -34,10 +35,11 @@ pub fn run(command: &CatFile, repository: &Repository) -> Result<u8, Failure> {
         ),
         None => None,
     };
-    let id = find_object(repository, name).map_err(|error| match error {
+    let (id, warnings) = find_object(repository, name).map_err(|error| match error {
         Error::Revision { .. } => Failure::fatal(format_args!("Not a valid object name {name}")),
         error => error.into(),
     })?;
+    warnings.iter().for_each(|it| output.warn(it));
     if command.exists {
         return Ok(u8::from(!repository.has_object(&id)?));
     }

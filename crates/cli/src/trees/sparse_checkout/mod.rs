@@ -7,7 +7,7 @@ pub use options::options;
 
 use crate::environment;
 use crate::execution;
-use crate::failure::{Failure, PARTIAL};
+use crate::failure::{Failure, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
@@ -25,6 +25,9 @@ use lines::{input_lines, split_lines};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+
+/// Git's exit code where files could not be written; the rules are as before.
+const UNCHANGED: u8 = 254;
 
 /// Reduce the working tree to a part of the tracked files
 #[derive(Debug, Args)]
@@ -131,7 +134,11 @@ pub fn run(command: &SparseCheckout, global: &Global, output: &Output) -> Result
         Action::Add(command) => add(&repository, &command.words()?, &command.options(&options))?,
     };
     drop(meter);
-    Ok(tell(&changed, output))
+    let code = tell(&changed, output);
+    if changed.done.unwritten > 0 && matches!(command.action, Action::Disable) {
+        return Err(Failure::fatal("error while refreshing working directory"));
+    }
+    Ok(code)
 }
 
 /// Prints warnings and failures; returns the exit code.
@@ -145,10 +152,10 @@ fn tell(changed: &Changed, output: &Output) -> u8 {
     }
     let failures = done.failures.iter();
     failures.for_each(|failure| output.error(&failure.reason));
-    if done.failures.is_empty() {
-        0
-    } else {
-        PARTIAL
+    match done.failures.as_slice() {
+        [] => 0,
+        _ if done.unwritten > 0 => UNCHANGED,
+        _ => REFUSED,
     }
 }
 

@@ -260,7 +260,11 @@ fn a_hook_may_refuse_before_anything_is_touched() {
         (&["--hard", "first"], false),
     ] {
         let repository = origin();
-        let end = if refuses { "exit 1" } else { "exit 0" };
+        let end = if refuses {
+            "test $1 != prepared"
+        } else {
+            "exit 0"
+        };
         let hook = HOOK.to_owned() + end + "\n";
         repository.write(".git/hooks/reference-transaction", hook);
         let path = repository.path(".git/hooks/reference-transaction");
@@ -274,6 +278,8 @@ fn a_hook_may_refuse_before_anything_is_touched() {
         let lines = format!("{null} {second} ORIG_HEAD\n{second} {first} refs/heads/main\n");
         let [prepared, aborted, committed] = ["prepared", "aborted", "committed"]
             .map(|state| format!("reference-transaction {state}\n{lines}"));
+        let asked = lines.replace("refs/heads/main", "HEAD");
+        let prepared = format!("reference-transaction preparing\n{asked}") + &prepared;
         if refuses {
             assert_eq!(outcome.code, 128);
             assert_eq!(told, prepared + &aborted, "{words:?}");

@@ -1,6 +1,7 @@
 //! Merges of what was put aside with what has been committed since.
 
 use crate::support::{Pair, Repository};
+use hedgerow_testkit::git_is_at_least;
 use std::fs;
 
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
@@ -148,6 +149,40 @@ fn merges_and_conflicts_are_those_of_git() {
             });
             pair.both("stash", "", &["apply"], &[]);
         }
+    }
+}
+
+/// Both `a` and `b` are gone for `c`, which is more like `a`; but only `b` was changed by the other
+/// side, and only that matters.
+#[test]
+fn a_rename_that_nobody_follows_takes_no_place() {
+    let repository = origin();
+    let text = |first: &str| format!("{first}\n{LINES}{LINES}{LINES}");
+    repository.write("a", text("one"));
+    repository.write("b", text("other").replace("7\n", "seven\n"));
+    repository.git(&["add", "-A"]);
+    repository.git(&["commit", "-q", "-m", "alike"]);
+    for (command, words) in [("stash", &["pop"][..]), ("switch", &["-q", "-m", "next"])] {
+        if command == "switch" && !git_is_at_least(2, 55, "switch --merge") {
+            continue;
+        }
+        let mut pair = Pair::of(&repository, command);
+        pair.each("both are gone", |it| {
+            it.git(&["switch", "-q", "-c", "next"]);
+            it.git(&["rm", "-q", "a", "b"]);
+            it.write("c", text("new"));
+            it.git(&["add", "-A"]);
+            it.git(&["commit", "-q", "-m", "gone"]);
+            it.git(&["switch", "-q", "main"]);
+            change(it, &["w b 30 changed"]);
+            if command == "stash" {
+                it.git(&["stash", "-q"]);
+                it.git(&["switch", "-q", "next"]);
+            }
+        });
+        pair.both(command, "", words, &[]);
+        let renamed = String::from_utf8(pair.hedgerow.read("c")).unwrap();
+        assert!(renamed.contains("\nchanged\n"), "{renamed}");
     }
 }
 

@@ -15,6 +15,31 @@ fn dirty() -> Repository {
     repository
 }
 
+/// The reference is the newest entry even where its log is empty.
+#[test]
+fn an_empty_log_hinders_nobody() {
+    for words in ["drop", "pop", "apply"] {
+        let mut pair = Pair::of(&dirty(), words);
+        pair.each("the log is empty", |repository| {
+            repository.git(&["stash", "-q"]);
+            repository.write(".git/logs/refs/stash", "");
+        });
+        pair.both("stash", "", &[words], &[]);
+    }
+}
+
+#[test]
+fn what_was_staged_is_taken_out_of_index_and_log() {
+    let mut pair = Pair::of(&dirty(), "staged");
+    pair.each("staged", |repository| {
+        repository.git(&["add", "a"]);
+        repository.write("b", "unstaged\n");
+    });
+    pair.both("stash", "", &["push", "-S"], &[]);
+    let log = |repository: &Repository| repository.ask(&["log", "-g", "--format=%gs", "HEAD"]);
+    assert_eq!(log(&pair.git), log(&pair.hedgerow));
+}
+
 #[test]
 fn words_and_refusals_are_those_of_git() {
     for (label, steps) in [

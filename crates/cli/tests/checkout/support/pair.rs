@@ -21,6 +21,8 @@ pub struct Pair {
     pub any_words: bool,
     /// The cache tree may know less than git's, but nothing wrong.
     pub any_trees: bool,
+    /// Edits are given times.
+    pub is_dated: bool,
     /// Said when something differs: which repository, which seed.
     pub label: String,
     steps: Vec<String>,
@@ -58,6 +60,7 @@ impl Pair {
             environment: Vec::new(),
             any_words: false,
             any_trees: false,
+            is_dated: false,
             label: label.to_owned(),
             steps: Vec::new(),
             home: Some(home),
@@ -66,9 +69,14 @@ impl Pair {
 
     /// Does the same to both.
     pub fn each(&mut self, what: &str, change: impl Fn(&Repository)) {
+        self.each_edited(what, |_, repository| change(repository));
+    }
+
+    /// Does the same to both, with [`Pair::edit`] at hand.
+    pub fn each_edited(&mut self, what: &str, change: impl Fn(&Pair, &Repository)) {
         self.steps.push(what.to_owned());
-        change(&self.git);
-        change(&self.hedgerow);
+        change(self, &self.git);
+        change(self, &self.hedgerow);
     }
 
     /// `checkout` with these words by both: they must say and do the same.
@@ -100,12 +108,18 @@ impl Pair {
             .collect();
         self.steps
             .push(format!("{name} {words:?} in '{directory}'"));
+        self.keep_before();
         let mut command = Program::Git.command(&self.git.root.join(directory));
         command.arg(name).args(&words);
         command.envs(environment.iter().copied());
         let expected = run(command);
         let mut command = HEDGEROW.command(&self.hedgerow.root.join(directory));
-        command.arg(name).args(&self.options).args(&words);
+        command.arg(name);
+        // Not every command below these takes them.
+        if !["stash", "worktree", "sparse-checkout", "submodule"].contains(&name) {
+            command.args(&self.options);
+        }
+        command.args(&words);
         command.envs(environment.iter().copied());
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
         let found = run(command);
@@ -113,6 +127,18 @@ impl Pair {
         self.assert_said_the_same(&expected, &found);
         self.assert_same_state();
         found
+    }
+
+    /// With `HEDGEROW_TEST_KEEP=1`, copies both, so that what failed can be run again.
+    fn keep_before(&self) {
+        let Some(home) = self.home.as_ref().filter(|_| keeps()) else {
+            return;
+        };
+        for (repository, name) in [(&self.git, "git-before"), (&self.hedgerow, "our-before")] {
+            let copy = home.path().join(name);
+            let _ = std::fs::remove_dir_all(&copy);
+            repository.copy(&copy);
+        }
     }
 
     fn assert_said_the_same(&self, expected: &Outcome, found: &Outcome) {
@@ -125,13 +151,14 @@ impl Pair {
             return;
         }
         let stderr = found.stderr.replace(&*our, &git);
+        let stdout = String::from_utf8_lossy(&found.stdout).replace(&*our, &git);
         assert_eq!(
             (
                 expected.code,
                 String::from_utf8_lossy(&expected.stdout),
                 &expected.stderr
             ),
-            (found.code, String::from_utf8_lossy(&found.stdout), &stderr),
+            (found.code, stdout.into(), &stderr),
             "{story}\nwhat was said differs: first git, then hedgerow"
         );
     }
@@ -272,6 +299,18 @@ impl Pair {
         }
     }
 
+    /// Writes a file as an editor does. In a dated pair its time is that of the step, long ago: whether
+    /// a file is of the second of its index must not depend on how fast a step was.
+    pub fn edit(&self, repository: &Repository, path: &[u8], content: &[u8]) {
+        repository.write(path, content);
+        if self.is_dated {
+            let since = std::time::Duration::from_secs(1_500_000_000 + self.steps.len() as u64);
+            let mut options = std::fs::File::options();
+            let file = options.append(true).open(repository.path(path)).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + since).unwrap();
+        }
+    }
+
     /// Label and steps so far.
     pub fn story(&self) -> String {
         format!(
@@ -285,14 +324,18 @@ impl Pair {
 }
 
 impl Drop for Pair {
-    /// `HEDGEROW_TEST_KEEP=1` leaves the copies of what failed.
+    /// `HEDGEROW_TEST_KEEP=1` leaves the copies of what failed, before and after.
     fn drop(&mut self) {
-        if std::thread::panicking() && std::env::var_os("HEDGEROW_TEST_KEEP").is_some() {
+        if std::thread::panicking() && keeps() {
             if let Some(home) = self.home.take() {
                 skip(&format!("copies kept in {}", home.keep().display()));
             }
         }
     }
+}
+
+fn keeps() -> bool {
+    std::env::var_os("HEDGEROW_TEST_KEEP").is_some()
 }
 
 fn run_git(repository: &Repository, words: &[&str]) -> Outcome {

@@ -161,7 +161,7 @@ fn found(
     // Git compares whole seconds, and does not read files whose stat data differ.
     rules.stat.nanoseconds = false;
     let mut states = states(root, index, &rules, &session.engine())?;
-    trust_stat(&mut states, index, &rules, |_| true);
+    trust_stat(&mut states, index, |_| true);
     if !target.is_elsewhere && target.before.is_empty() {
         settle(session, &mut states, index)?;
         return Ok(states);

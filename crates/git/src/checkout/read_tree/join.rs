@@ -226,6 +226,7 @@ pub(super) fn overlaid(session: &Session<'_>, options: &ReadTreeOptions) -> Resu
         writes: Vec::new(),
         removals: Vec::new(),
         must_be_absent: Vec::new(),
+        absent_links: Vec::new(),
         became_directories: Vec::new(),
         kept_from: vec![None; all.len()],
         left_despite_sparse: Vec::new(),

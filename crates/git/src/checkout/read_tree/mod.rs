@@ -70,6 +70,8 @@ pub struct ReadTreeOptions {
 pub enum ReadTreeOutcome {
     /// Done, apart from the failures it lists.
     Done(Done),
+    /// Files could not be written; the index stays as it was.
+    Incomplete(Done),
     /// Something would be lost, or is in conflict; nothing was touched.
     Rejected(Rejects),
     /// The merge is not trivial; nothing was touched.
@@ -178,6 +180,9 @@ fn try_to_read(repository: &Repository, options: &ReadTreeOptions) -> Result<Rea
     }
     if sparse.is_some() {
         done.warnings.extend(session.sparse_warnings()?);
+    }
+    if done.unwritten > 0 {
+        return Ok(ReadTreeOutcome::Incomplete(done));
     }
     finish(&mut session, options, next, done)
 }

@@ -355,7 +355,7 @@ fn status(session: &Session<'_>, path: &BStr, entry: &Entry, state: State) -> Re
         State::Blocked | State::Unknown => Some('M'),
         _ if entry.flags.intent_to_add => Some('A'),
         State::TypeChanged | State::Directory => Some('T'),
-        State::Modified | State::Suspect => Some('M'),
+        State::Modified | State::Suspect | State::Touched => Some('M'),
         State::Clean | State::Unchanged => None,
     })
 }

@@ -76,6 +76,8 @@ pub struct ResetOptions {
 pub enum ResetOutcome {
     /// Done, apart from the failures it lists.
     Done(Box<Reset>),
+    /// Files could not be written; HEAD and the index stay where they were.
+    Incomplete(Box<Done>),
     /// Something would be lost; nothing was touched.
     Rejected(Rejects),
     /// HEAD has no commit whose files could be kept; nothing was touched.
@@ -210,6 +212,7 @@ fn move_head(
                 },
                 list_changes: false,
                 writes_outside: false,
+                needs_all: true,
             };
             let mut session = Session::begin(repository, options.threshold, &options.execution)?;
             session.recurse_submodules &= !options.no_recursion;
@@ -220,6 +223,7 @@ fn move_head(
                     done,
                     ..Reset::default()
                 },
+                Outcome::Incomplete(done) => return Ok(ResetOutcome::Incomplete(Box::new(done))),
                 Outcome::Rejected(rejects) => return Ok(ResetOutcome::Rejected(rejects)),
                 Outcome::Unmerged(_) => {
                     return Err(Error::Internal {

@@ -5,6 +5,7 @@
 )]
 
 use super::*;
+use crate::lines::changed_lines;
 use hedgerow_testkit::{git_is_at_least, isolated, run, temporary, Random};
 use std::path::Path;
 
@@ -150,6 +151,58 @@ fn merges_are_those_of_git() {
         differing.len(),
         differing[0]
     );
+}
+
+/// Small texts of lines that are often the same, where many ways are as good, and large ones, where
+/// git takes shortcuts.
+#[test]
+fn changed_lines_are_counted_as_by_git() {
+    let numbers = &mut Random::new(20);
+    let place = temporary();
+    let sides = ["old", "new"].map(|name| place.path().join(name));
+    sides
+        .iter()
+        .for_each(|side| std::fs::create_dir(side).unwrap());
+    let mut expected = String::new();
+    for case in 0..600 {
+        let length = match case % 40 {
+            0 => 1000 + numbers.below(4000),
+            _ => numbers.below(120),
+        };
+        let kinds = *numbers.pick(&[3, 8, 30, length + 1]);
+        let share = *numbers.pick(&[3, 10, 30, 70]);
+        let old: Vec<String> = (0..length).map(|_| line(numbers, kinds, "\n")).collect();
+        let mut new = Vec::new();
+        for kept in &old {
+            match numbers.below(300) {
+                number if number < share => new.push(line(numbers, kinds, "\n")),
+                number if number < 2 * share => {}
+                number if number < 3 * share => {
+                    new.extend([kept.clone(), line(numbers, kinds, "\n")]);
+                }
+                _ => new.push(kept.clone()),
+            }
+        }
+        new.push(format!("of case {case}\n"));
+        let texts = [old.concat(), new.concat()];
+        for (side, text) in sides.iter().zip(&texts) {
+            std::fs::write(side.join(format!("{case:03}")), text).unwrap();
+        }
+        let [old, new] = texts.each_ref().map(|text| text.as_bytes());
+        let (removed, added) = changed_lines(Algorithm::Myers, old, new);
+        expected += &format!("{added}\t{removed}\t{{old => new}}/{case:03}\n");
+    }
+    let mut command = isolated("git");
+    command.current_dir(place.path());
+    command.args([
+        "diff",
+        "--no-index",
+        "--no-renames",
+        "--numstat",
+        "old",
+        "new",
+    ]);
+    assert_eq!(run(command).text(), expected);
 }
 
 #[test]

@@ -71,6 +71,10 @@ impl Files {
             .filter_map(|line| Some((line, parse(line)?)));
         let mut entries: Vec<(BString, LogEntry)> =
             lines.map(|(line, entry)| (line.into(), entry)).collect();
+        if entries.is_empty() && number == 0 {
+            // Then the reference itself is the newest entry.
+            return Ok(true);
+        }
         let at = entries.len().checked_sub(number + 1).ok_or_else(no_entry)?;
         let (_, dropped) = entries.remove(at);
         // The entry behind follows on the one before now.

@@ -341,16 +341,12 @@ fn failures_are_told_in_gits_words() {
     ] {
         let output = scratch.run("r", &["rev-parse", spec], &[]);
         let said = super::fixture::fatal(&output);
-        match found.resolve(spec.into()).unwrap_err() {
-            Error::Revision { reason, .. } => {
-                assert_eq!(
-                    Some(reason.to_string().as_str()),
-                    said.lines().next(),
-                    "{spec}"
-                );
-            }
+        let reason = match found.resolve(spec.into()).unwrap_err() {
+            Error::Revision { reason, .. } => reason.to_string(),
+            Error::Setup { reason } => reason,
             other => panic!("{spec}: {other}"),
-        }
+        };
+        assert_eq!(Some(reason.as_str()), said.lines().next(), "{spec}");
     }
     let error = found.resolve("no-such".into()).unwrap_err().to_string();
     assert_eq!(

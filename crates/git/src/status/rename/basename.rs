@@ -35,7 +35,8 @@ pub(super) fn find<C: Contents>(
         unique.get(name).copied().flatten()?;
         Some((*source, wanted.get(name).copied().flatten()?))
     };
-    let pairs: Vec<(usize, usize)> = sources.iter().filter_map(partner).collect();
+    let relevant = search.relevant();
+    let pairs: Vec<(usize, usize)> = relevant.iter().filter_map(partner).collect();
     let sides: Vec<(&Side, &Side)> = pairs
         .iter()
         .map(|(from, to)| (search.sources[*from].side, search.destinations[*to].side))

@@ -40,7 +40,7 @@ pub(super) fn find<C: Contents>(
     engine: &Options,
     budget: Budget,
 ) -> Result<Detected> {
-    let (sources, destinations) = (search.usable(), search.waiting());
+    let (sources, destinations) = (search.relevant(), search.waiting());
     if sources.is_empty() || destinations.is_empty() {
         return Ok(Detected::default());
     }

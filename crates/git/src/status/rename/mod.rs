@@ -106,10 +106,24 @@ pub fn detect<C: Contents>(
     contents: &C,
     engine: &Options,
 ) -> Result<Detected> {
+    detect_relevant(pairs, options, contents, engine, &|_| true)
+}
+
+/// Says whether it matters where a path went.
+pub(crate) type IsRelevant<'a> = &'a dyn Fn(&BStr) -> bool;
+
+/// The same; a path that is not relevant is the source of an equal content alone.
+pub(crate) fn detect_relevant<C: Contents>(
+    pairs: &mut Vec<Filepair>,
+    options: &RenameOptions,
+    contents: &C,
+    engine: &Options,
+    is_relevant: IsRelevant<'_>,
+) -> Result<Detected> {
     if options.detection == Detection::Off {
         return Ok(Detected::default());
     }
-    let mut search = Search::new(pairs, options.detection);
+    let mut search = Search::new(pairs, options.detection, is_relevant);
     let mut detected = Detected::default();
     if !search.is_over() {
         exact::find(&mut search, contents, engine)?;

@@ -1,6 +1,7 @@
 //! The state of a detection: possible sources, waiting destinations, and the matches found.
 
-use super::{ChangeKind, Detection, Filepair, Origin, Score, Side};
+use super::{ChangeKind, Detection, Filepair, IsRelevant, Origin, Score, Side};
+use bstr::ByteSlice;
 
 /// Added paths and their possible sources, in the order of the pairs.
 pub(super) struct Search<'p> {
@@ -14,6 +15,8 @@ pub(super) struct Source<'p> {
     pair: usize,
     /// Number of paths derived from it, including itself if it stays.
     used: u32,
+    /// Whether it is compared with unequal contents.
+    pub is_relevant: bool,
 }
 
 pub(super) struct Destination<'p> {
@@ -28,7 +31,7 @@ pub(super) struct Destination<'p> {
 }
 
 impl<'p> Search<'p> {
-    pub fn new(pairs: &'p [Filepair], detection: Detection) -> Self {
+    pub fn new(pairs: &'p [Filepair], detection: Detection, is_relevant: IsRelevant<'_>) -> Self {
         let (mut sources, mut destinations) = (Vec::new(), Vec::new());
         for (pair, filepair) in pairs.iter().enumerate() {
             match (&filepair.old, &filepair.new) {
@@ -43,7 +46,12 @@ impl<'p> Search<'p> {
                     let stays = new.is_some() || filepair.unmerged;
                     if !stays || detection == Detection::Copies {
                         let used = u32::from(stays);
-                        sources.push(Source { side, pair, used });
+                        sources.push(Source {
+                            side,
+                            pair,
+                            used,
+                            is_relevant: is_relevant(side.path.as_bstr()),
+                        });
                     }
                 }
                 (None, None) => {}
@@ -76,6 +84,13 @@ impl<'p> Search<'p> {
         let all = 0..self.sources.len();
         all.filter(|source| again || !self.is_used(*source))
             .collect()
+    }
+
+    /// Those of them that are compared with whatever destination is left.
+    pub fn relevant(&self) -> Vec<usize> {
+        let mut usable = self.usable();
+        usable.retain(|source| self.sources[*source].is_relevant);
+        usable
     }
 
     /// The numbers of the destinations that have no source yet.

@@ -87,7 +87,7 @@ fn budgets_make_no_difference() {
     let options = RenameOptions::default();
     let found = |batch_bytes, step_bytes| {
         let mut found = pairs.clone();
-        let mut search = Search::new(&pairs, Detection::Renames);
+        let mut search = Search::new(&pairs, Detection::Renames, &|_| true);
         let budget = Budget {
             batch_bytes,
             step_bytes,

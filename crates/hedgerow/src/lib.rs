@@ -67,6 +67,7 @@ pub mod branches;
 pub mod checkout;
 pub mod checkout_index;
 pub mod clean;
+pub mod diff;
 pub mod display;
 pub mod doctor;
 pub mod image;

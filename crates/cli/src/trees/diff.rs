@@ -7,14 +7,14 @@ use crate::failure::{Failure, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
-use crate::trees::object_names::Digits;
+use crate::trees::diff_shown::{Settings, ShownDifferences};
 use bstr::{BString, ByteSlice};
 use clap::Args;
-use hedgerow::display::quoted;
+use hedgerow::diff::{pairs_of, show, Detection, FileContents, Formats, Listing};
 use hedgerow::repository::{Error, Repository};
 use hedgerow::status::{
-    ignored_in_submodules, index_differences, tree_differences, Difference, DifferenceOptions,
-    DifferenceSide, Differences, IgnoreSubmodules,
+    ignored_in_submodules, index_differences, tree_differences, DifferenceOptions, Differences,
+    IgnoreSubmodules,
 };
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -45,49 +45,25 @@ pub struct DiffIndex {
     pub words: Vec<OsString>,
 }
 
-/// What is shown of differences.
-#[derive(Debug, Args)]
-#[command(args_override_self = true)]
-pub struct ShownDifferences {
-    /// Exit with 1 if there are differences
-    #[arg(long)]
-    pub exit_code: bool,
-    /// Show only paths
-    #[arg(long)]
-    pub name_only: bool,
-    /// Show paths, and a letter for the kind of each difference
-    #[arg(long)]
-    pub name_status: bool,
-    /// Show modes, objects, kinds and paths (default)
-    #[arg(long)]
-    pub raw: bool,
-    /// End paths with NUL instead of a newline, and do not quote them
-    #[arg(short = 'z', alias = "null")]
-    pub null: bool,
-    /// Swap the sides
-    #[arg(short = 'R', alias = "reverse")]
-    pub reverse: bool,
-    /// Show only differences of these kinds (A, D, M, T, U); lower case excludes them
-    #[arg(long, value_name = "KINDS")]
-    pub diff_filter: Option<OsString>,
-    /// Show at least N digits of object ids
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
-    pub abbrev: Option<Option<OsString>>,
-    /// Show full object ids
-    #[arg(long)]
-    pub no_abbrev: bool,
-    /// Which submodule changes to ignore: none, untracked, dirty or all; without WHEN, all
-    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true,
-        default_missing_value = "all")]
-    pub ignore_submodules: Option<OsString>,
-}
-
 pub fn run_files(command: &DiffFiles, global: &Global, output: &Output) -> Result<u8, Failure> {
     let run = Run::start("diff-files", &command.shown, global, output)?;
     let paths = run.paths(&command.words, false)?;
     let options = run.options(paths)?;
     let found = index_differences(&run.repository, &options)?;
-    run.tell(found, &options)
+    if let Some(pair) = found
+        .list
+        .iter()
+        .find(|it| it.is_unmerged && run.formats.patch)
+    {
+        return Err(Failure {
+            hint: Some("git has it: git diff-files -p".to_owned()),
+            ..Failure::usage(format_args!(
+                "'{}' is in conflict; no combined patch here",
+                pair.path
+            ))
+        });
+    }
+    run.tell(found, true)
 }
 
 pub fn run_index(command: &DiffIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -118,7 +94,7 @@ pub fn run_index(command: &DiffIndex, global: &Global, output: &Output) -> Resul
         ..run.options(run.paths(words, true)?)?
     };
     let found = tree_differences(&run.repository, tree, &options)?;
-    run.tell(found, &options)
+    run.tell(found, !command.cached)
 }
 
 /// State shared by the steps of a command.
@@ -129,8 +105,7 @@ struct Run<'a> {
     output: &'a Output,
     repository: Repository,
     execution: hedgerow::Execution,
-    filter: Filter,
-    digits: Digits,
+    formats: Formats,
 }
 
 impl<'a> Run<'a> {
@@ -140,26 +115,15 @@ impl<'a> Run<'a> {
         global: &'a Global,
         output: &'a Output,
     ) -> Result<Self, Failure> {
-        if shown.name_only && shown.name_status {
-            return Err(Failure::fatal(
-                "options '--name-only', '--name-status', '--check', and '-s' cannot be used together",
-            ));
-        }
-        if shown.raw && (shown.name_only || shown.name_status) {
-            return Err(Failure {
-                hint: Some(format!("use git: git {name} --raw --name-status")),
-                ..Failure::usage("--raw cannot be used with --name-only or --name-status here")
-            });
-        }
+        let formats = shown.formats()?.unwrap_or(Formats {
+            listing: Some(Listing::Raw),
+            ..Formats::default()
+        });
         let execution = execution::interruptible(global)?;
         let repository = Repository::discover(&environment::of_git(global)?)?;
         repository.require_work_tree()?;
         let warnings = repository.objects().warnings();
         warnings.iter().for_each(|warning| output.warn(warning));
-        let digits = match &shown.abbrev {
-            Some(value) if !shown.no_abbrev => Digits::parse(value.as_deref())?,
-            _ => Digits::All,
-        };
         Ok(Run {
             name,
             shown,
@@ -167,8 +131,11 @@ impl<'a> Run<'a> {
             output,
             repository,
             execution,
-            filter: Filter::parse(shown.diff_filter.as_ref())?,
-            digits,
+            formats: if global.quiet {
+                Formats::default()
+            } else {
+                formats
+            },
         })
     }
 
@@ -229,25 +196,28 @@ impl<'a> Run<'a> {
         ))
     }
 
-    fn tell(&self, found: Differences, options: &DifferenceOptions) -> Result<u8, Failure> {
+    /// Shows what was found; `in_files`: contents may be in the working tree.
+    fn tell(&self, found: Differences, in_files: bool) -> Result<u8, Failure> {
         let failures = found.failures.iter();
         failures.for_each(|failure| self.output.error(failure));
-        let mut list = found.list;
-        if self.shown.reverse {
-            // Git leaves the two sides of a path in conflict as they are.
-            for pair in list.iter_mut().filter(|pair| !pair.is_unmerged) {
-                std::mem::swap(&mut pair.old, &mut pair.new);
-            }
+        let (repository, execution) = (&self.repository, &self.execution);
+        let settings = Settings::Plumbing;
+        let mut options =
+            self.shown
+                .options(repository, self.formats, settings, self.global, execution)?;
+        if self.global.quiet {
+            options.renames.detection = Detection::Off;
         }
-        self.filter.apply(&mut list);
-        let mut text = Vec::new();
-        if !self.global.quiet {
-            for pair in &list {
-                self.line(pair, &mut text)?;
-            }
-        }
-        self.output.data(&text);
-        statistics::tell(self.global, &options.execution, self.output)?;
+        let reads = self.formats.reads_contents() || options.renames.detection != Detection::Off;
+        let contents = if in_files && reads {
+            FileContents::of_working_tree(repository, &found.list, execution)?
+        } else {
+            FileContents::of_objects(repository)
+        };
+        let pairs = pairs_of(&found.list);
+        let mut sink = |text: &[u8]| self.output.data(text);
+        let differs = show(repository, pairs, &contents, &options, &mut sink)?;
+        statistics::tell(self.global, execution, self.output)?;
         let tells = self.shown.exit_code || self.global.quiet;
         if !found.failures.is_empty() {
             return Err(Failure::fatal(format_args!(
@@ -255,97 +225,6 @@ impl<'a> Run<'a> {
                 self.name
             )));
         }
-        Ok(if tells && !list.is_empty() {
-            REFUSED
-        } else {
-            0
-        })
-    }
-
-    fn line(&self, pair: &Difference, text: &mut Vec<u8>) -> Result<(), Error> {
-        let between = if self.shown.null { b'\0' } else { b'\t' };
-        if !self.shown.name_only && !self.shown.name_status {
-            let mode = |side: Option<DifferenceSide>| side.map_or(0, |side| side.mode.to_u32());
-            let (old, new) = (mode(pair.old), mode(pair.new));
-            let ids = [self.id(pair.old)?, self.id(pair.new)?];
-            let [old_id, new_id] = ids;
-            text.extend_from_slice(format!(":{old:06o} {new:06o} {old_id} {new_id} ").as_bytes());
-        }
-        if !self.shown.name_only {
-            text.extend_from_slice(&[letter(pair), between]);
-        }
-        if self.shown.null {
-            text.extend_from_slice(&pair.path);
-            text.push(0);
-        } else {
-            let high = self.repository.settings().quote_path;
-            text.extend_from_slice(&quoted(&pair.path, high));
-            text.push(b'\n');
-        }
-        Ok(())
-    }
-
-    /// The name of a side's object; zeros if it has none, or if it is not known.
-    fn id(&self, side: Option<DifferenceSide>) -> Result<String, Error> {
-        match side.and_then(|side| side.id) {
-            Some(id) => self.digits.show(&self.repository, &id),
-            None => self
-                .digits
-                .show(&self.repository, &self.repository.null_id()),
-        }
-    }
-}
-
-fn letter(pair: &Difference) -> u8 {
-    let kind = pair.kind();
-    kind.map_or(b'U', |kind| kind.letter() as u8)
-}
-
-/// `--diff-filter`.
-#[derive(Debug, Default)]
-struct Filter {
-    shown: Vec<u8>,
-    hidden: Vec<u8>,
-    /// All or none: if one is shown, all are.
-    all: bool,
-}
-
-impl Filter {
-    fn parse(kinds: Option<&OsString>) -> Result<Self, Failure> {
-        let mut filter = Filter::default();
-        let kinds = kinds.map(|kinds| kinds.as_bytes()).unwrap_or_default();
-        for letter in kinds {
-            match letter {
-                b'*' => filter.all = true,
-                b'A' | b'C' | b'D' | b'M' | b'R' | b'T' | b'U' | b'X' | b'B' => {
-                    filter.shown.push(*letter);
-                }
-                b'a' | b'c' | b'd' | b'm' | b'r' | b't' | b'u' | b'x' | b'b' => {
-                    filter.hidden.push(letter.to_ascii_uppercase());
-                }
-                other => {
-                    return Err(Failure::usage(format_args!(
-                        "unknown change class '{}' in --diff-filter={}",
-                        char::from(*other),
-                        kinds.as_bstr()
-                    )));
-                }
-            }
-        }
-        Ok(filter)
-    }
-
-    fn apply(&self, list: &mut Vec<Difference>) {
-        let is_shown = |pair: &Difference| {
-            let letter = letter(pair);
-            let is_asked = self.shown.is_empty() && !self.all || self.shown.contains(&letter);
-            let is_asked = is_asked || !self.hidden.is_empty() && self.shown.is_empty();
-            is_asked && !self.hidden.contains(&letter)
-        };
-        if !self.all {
-            list.retain(is_shown);
-        } else if !list.iter().any(is_shown) {
-            list.clear();
-        }
+        Ok(if tells && differs { REFUSED } else { 0 })
     }
 }

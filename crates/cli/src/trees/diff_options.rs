@@ -1,12 +1,18 @@
-//! The options of `diff-files` and `diff-index`: git-diff-files(1), git-diff-index(1).
+//! The options of `diff-files`, `diff-index` and `stash show`: git-diff-files(1),
+//! git-diff-index(1), git-stash(1).
 
 use crate::git_options::{GitOption, GitOptions};
+
+/// How many options all have.
+const COUNT: usize = 70;
 
 pub const DIFF_FILES: GitOptions = GitOptions {
     command: "diff-files",
     keeps_separator: true,
-    options: &joined::<4, 29>([
-        GitOption::letter(b'q', "silent").refused("-q"),
+    options: &joined::<5, { COUNT + 5 }>([
+        // Git takes it, too, and lists files that are gone nevertheless.
+        GitOption::letter(b'q', "silent").by_default(),
+        GitOption::letter(b'u', "patch"),
         GitOption::switch(Some(b'0'), "base").refused("--base"),
         GitOption::switch(Some(b'2'), "ours").refused("--ours"),
         GitOption::switch(Some(b'3'), "theirs").refused("--theirs"),
@@ -16,15 +22,26 @@ pub const DIFF_FILES: GitOptions = GitOptions {
 pub const DIFF_INDEX: GitOptions = GitOptions {
     command: "diff-index",
     keeps_separator: true,
-    options: &joined::<3, 28>([
+    options: &joined::<4, { COUNT + 4 }>([
+        GitOption::letter(b'u', "patch"),
         GitOption::switch(None, "cached").never_negated(),
         GitOption::letter(b'm', "match-missing"),
         GitOption::switch(None, "merge-base").refused("--merge-base <commit>"),
     ]),
 };
 
-/// The options of both.
-const COMMON: [GitOption; 25] = [
+/// `stash show`, where `-u` is about untracked files.
+pub const STASH_SHOW: GitOptions = GitOptions {
+    command: "stash show",
+    keeps_separator: false,
+    options: &joined::<2, { COUNT + 2 }>([
+        GitOption::switch(Some(b'u'), "include-untracked").or_not(),
+        GitOption::switch(None, "only-untracked").never_negated(),
+    ]),
+};
+
+/// The options of all commands that show differences.
+const COMMON: [GitOption; COUNT] = [
     GitOption::switch(None, "quiet").never_negated(),
     GitOption::switch(None, "exit-code"),
     GitOption::switch(None, "name-only").never_negated(),
@@ -32,47 +49,108 @@ const COMMON: [GitOption; 25] = [
     GitOption::switch(None, "raw").never_negated(),
     GitOption::letter(b'z', "null"),
     GitOption::letter(b'R', "reverse"),
-    GitOption::switch(None, "diff-filter")
-        .never_negated()
-        .with_value(),
+    valued("diff-filter"),
     GitOption::switch(None, "abbrev")
         .with_optional_value()
         .or_not(),
-    GitOption::switch(None, "ignore-submodules")
+    optional("ignore-submodules"),
+    GitOption::switch(Some(b'p'), "patch").never_negated(),
+    GitOption::switch(Some(b's'), "no-patch").never_negated(),
+    GitOption::switch(Some(b'U'), "unified")
         .never_negated()
         .with_optional_value(),
-    GitOption::switch(Some(b'p'), "patch").refused("-p"),
-    GitOption::switch(Some(b'u'), "unified").refused("-p"),
-    GitOption::switch(None, "stat")
-        .with_optional_value()
-        .refused("--stat"),
-    GitOption::switch(None, "numstat").refused("--numstat"),
-    GitOption::switch(None, "shortstat").refused("--shortstat"),
-    GitOption::switch(None, "summary").refused("--summary"),
+    optional("stat"),
+    valued("stat-width"),
+    valued("stat-name-width"),
+    valued("stat-graph-width"),
+    valued("stat-count").refused("--stat-count=<n>"),
+    GitOption::switch(None, "compact-summary"),
+    GitOption::switch(None, "numstat").never_negated(),
+    GitOption::switch(None, "shortstat").never_negated(),
+    GitOption::switch(None, "summary").never_negated(),
+    GitOption::switch(None, "patch-with-stat").never_negated(),
+    GitOption::switch(None, "patch-with-raw").never_negated(),
+    GitOption::switch(Some(b'M'), "find-renames")
+        .never_negated()
+        .with_optional_value(),
+    GitOption::switch(Some(b'C'), "find-copies")
+        .never_negated()
+        .with_optional_value(),
+    GitOption::switch(None, "no-renames").never_negated(),
+    GitOption::letter(b'l', "rename-limit").with_value(),
+    GitOption::switch(None, "full-index"),
+    GitOption::switch(Some(b'a'), "text"),
+    valued("inter-hunk-context"),
+    valued("src-prefix"),
+    valued("dst-prefix"),
+    GitOption::switch(None, "no-prefix").never_negated(),
+    GitOption::switch(None, "default-prefix").never_negated(),
+    GitOption::switch(None, "minimal"),
+    GitOption::switch(None, "patience").refused("--patience"),
+    GitOption::switch(None, "histogram").never_negated(),
+    valued("diff-algorithm"),
+    GitOption::switch(None, "indent-heuristic").or_not(),
+    GitOption::switch(None, "no-color").never_negated(),
+    GitOption::switch(None, "no-ext-diff")
+        .never_negated()
+        .by_default(),
+    GitOption::switch(None, "no-textconv")
+        .never_negated()
+        .by_default(),
+    GitOption::switch(None, "binary").refused("--binary"),
     GitOption::switch(None, "check").refused("--check"),
-    GitOption::switch(None, "relative")
-        .with_optional_value()
-        .refused("--relative"),
+    optional("relative").refused("--relative"),
     GitOption::switch(None, "cc").refused("--cc"),
     GitOption::switch(Some(b'c'), "combined").refused("-c"),
-    GitOption::switch(Some(b'M'), "find-renames")
-        .with_optional_value()
-        .refused("-M"),
-    GitOption::switch(Some(b'C'), "find-copies")
-        .with_optional_value()
-        .refused("-C"),
+    GitOption::switch(None, "find-copies-harder").refused("--find-copies-harder"),
     GitOption::switch(Some(b'B'), "break-rewrites")
         .with_optional_value()
         .refused("-B"),
+    GitOption::switch(Some(b'D'), "irreversible-delete").refused("-D"),
     GitOption::switch(Some(b'S'), "pickaxe")
         .with_value()
         .refused("-S<string>"),
     GitOption::switch(Some(b'G'), "pickaxe-regex")
         .with_value()
         .refused("-G<regex>"),
+    GitOption::switch(Some(b'O'), "order-file")
+        .with_value()
+        .refused("-O<file>"),
+    GitOption::switch(Some(b'w'), "ignore-all-space").refused("-w"),
+    GitOption::switch(Some(b'b'), "ignore-space-change").refused("-b"),
+    GitOption::switch(None, "ignore-space-at-eol").refused("--ignore-space-at-eol"),
+    GitOption::switch(None, "ignore-cr-at-eol").refused("--ignore-cr-at-eol"),
+    GitOption::switch(None, "ignore-blank-lines").refused("--ignore-blank-lines"),
+    GitOption::switch(Some(b'I'), "ignore-matching-lines")
+        .with_value()
+        .refused("-I<regex>"),
+    GitOption::switch(Some(b'W'), "function-context").refused("-W"),
+    optional("word-diff").refused("--word-diff"),
+    optional("color-words").refused("--color-words"),
+    optional("color-moved").refused("--color-moved"),
+    optional("submodule").refused("--submodule"),
+    optional("dirstat").refused("--dirstat"),
+    GitOption::switch(None, "ext-diff")
+        .never_negated()
+        .refused("--ext-diff"),
+    GitOption::switch(None, "textconv")
+        .never_negated()
+        .refused("--textconv"),
+    valued("line-prefix").refused("--line-prefix=<prefix>"),
+    valued("output").refused("--output=<file>"),
 ];
 
-/// A command's own options and those of both.
+const fn valued(name: &'static str) -> GitOption {
+    GitOption::switch(None, name).never_negated().with_value()
+}
+
+const fn optional(name: &'static str) -> GitOption {
+    GitOption::switch(None, name)
+        .never_negated()
+        .with_optional_value()
+}
+
+/// A command's own options and those of all.
 const fn joined<const OWN: usize, const ALL: usize>(own: [GitOption; OWN]) -> [GitOption; ALL] {
     assert!(OWN + COMMON.len() == ALL, "each option has a place");
     let mut all = [COMMON[0]; ALL];

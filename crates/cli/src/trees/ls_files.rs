@@ -10,9 +10,10 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use crate::trees::messages;
-use crate::trees::object_names::Digits;
+use crate::trees::object_names::digits;
 use bstr::{BString, ByteSlice};
 use clap::Args;
+use hedgerow::diff::Digits;
 use hedgerow::display::PathStyle;
 use hedgerow::listing::{list, Options};
 use hedgerow::repository::Repository;
@@ -127,7 +128,7 @@ pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Fa
     }
     let digits = match &command.abbrev {
         None => Digits::All,
-        Some(value) => Digits::parse(value.as_deref())?,
+        Some(value) => digits(value.as_deref())?,
     };
     let options = options(command, execution);
     let listed = list(&repository, &options)?;

@@ -11,6 +11,7 @@ pub mod clean;
 mod clean_options;
 pub mod diff;
 mod diff_options;
+mod diff_shown;
 pub mod ls_files;
 mod ls_files_options;
 pub mod merge;

@@ -2,6 +2,7 @@
 
 pub use super::stash_options::spelled_out;
 
+use super::diff_shown::{Settings, ShownDifferences};
 use super::pathspec_file::PathspecFile;
 use super::run::Run;
 use super::writing::Writing;
@@ -13,10 +14,12 @@ use crate::trees::{self, checkout_options, messages};
 use crate::{git_options, status};
 use bstr::{BStr, BString, ByteSlice};
 use clap::{Args, Parser, Subcommand};
+use hedgerow::diff::{show, FileContents, Formats};
 use hedgerow::repository::Error;
 use hedgerow::stash::{
-    apply, clear_stash, create_entry, drop_entry, push, store_entry, Applied, ApplyLabels,
-    ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, StashEntry, UntrackedWish, STASH,
+    apply, clear_stash, create_entry, drop_entry, entry_changes, push, store_entry, Applied,
+    ApplyLabels, ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, ShownUntracked, StashEntry,
+    UntrackedWish, STASH,
 };
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -47,6 +50,8 @@ enum Verb {
     Clear(Words),
     /// List the entries
     List,
+    /// Show what an entry changes: numbers of lines, or what the options say
+    Show(Box<Show>),
     /// Create a branch at the base of an entry, and apply the entry there
     Branch(Words),
     /// Create the commits of an entry without storing it
@@ -116,6 +121,24 @@ struct Entry {
 }
 
 #[derive(Debug, Args)]
+struct Show {
+    #[command(flatten)]
+    shown: ShownDifferences,
+    /// Show untracked files, too
+    #[arg(short = 'u', long)]
+    include_untracked: bool,
+    /// Do not
+    #[arg(long)]
+    no_include_untracked: bool,
+    /// Show only untracked files
+    #[arg(long)]
+    only_untracked: bool,
+    /// A number, or a revision; the newest entry if none is given
+    #[arg(value_name = "STASH")]
+    words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
 struct Words {
     #[arg(value_name = "WORD", allow_hyphen_values = true)]
     words: Vec<OsString>,
@@ -146,6 +169,7 @@ pub fn run(command: &Stash, global: &Global, output: &Output) -> Result<u8, Fail
         Verb::Drop(command) => dropped(&run, &command.words),
         Verb::Clear(command) => cleared(&run, &command.words),
         Verb::List => listed(&run),
+        Verb::Show(command) => shown(&run, command),
         Verb::Branch(command) => branched(&run, &command.words),
         Verb::Create(command) => created(&run, &command.words),
         Verb::Store(command) => stored(&run, command),
@@ -510,6 +534,53 @@ fn listed(run: &Run<'_>) -> Result<u8, Failure> {
         run.output.data(&line.concat());
     }
     Ok(0)
+}
+
+fn shown(run: &Run<'_>, command: &Show) -> Result<u8, Failure> {
+    let Some(entry) = entry(run, &command.words)? else {
+        return Ok(REFUSED);
+    };
+    let (repository, config) = (&run.repository, run.repository.config());
+    let configured = |key: &str, default: bool| -> Result<bool, Error> {
+        Ok(config.bool(key)?.unwrap_or(default))
+    };
+    let formats = if run.global.quiet {
+        Formats::default()
+    } else if command.shown == ShownDifferences::default() {
+        Formats {
+            stat: configured("stash.showStat", true)?,
+            patch: configured("stash.showPatch", false)?,
+            ..Formats::default()
+        }
+    } else {
+        command.shown.formats()?.unwrap_or(Formats {
+            patch: true,
+            ..Formats::default()
+        })
+    };
+    let included = !command.no_include_untracked
+        && (command.include_untracked || configured("stash.showIncludeUntracked", false)?);
+    let untracked = match (command.only_untracked, included) {
+        (true, _) => ShownUntracked::Only,
+        (false, true) => ShownUntracked::Included,
+        (false, false) => ShownUntracked::None,
+    };
+    let (settings, execution) = (Settings::User, run.execution());
+    let options = command
+        .shown
+        .options(repository, formats, settings, run.global, execution)?;
+    let pairs = match entry_changes(repository, &entry, untracked, execution) {
+        Err(error @ Error::Usage { .. }) => {
+            run.output.error(error);
+            return Err(Failure::fatal("failed to unpack trees"));
+        }
+        other => other?,
+    };
+    let contents = FileContents::of_objects(repository);
+    let mut sink = |text: &[u8]| run.output.data(text);
+    let differs = show(repository, pairs, &contents, &options, &mut sink)?;
+    let tells = command.shown.exit_code || run.global.quiet;
+    Ok(if tells && differs { REFUSED } else { 0 })
 }
 
 fn branched(run: &Run<'_>, words: &[OsString]) -> Result<u8, Failure> {

@@ -1,5 +1,6 @@
 //! The options of `stash`, by verb: those of git-stash(1).
 
+use super::diff_options::STASH_SHOW;
 use crate::failure::Failure;
 use crate::git_options::{self, GitOption, GitOptions};
 use bstr::ByteSlice;
@@ -78,7 +79,8 @@ pub fn spelled_out(mut words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
             words.insert(2, "--".into());
             return Ok(words);
         }
-        b"list" | b"show" | b"export" | b"import" => return refuse_options(words, verb),
+        b"show" => STASH_SHOW,
+        b"list" | b"export" | b"import" => return refuse_options(words, verb),
         b"help" | b"--help" | b"-h" => return Ok(words),
         _ => return pushed(words),
     };

@@ -130,16 +130,19 @@ fn what_is_not_there_is_refused() {
     ] {
         assert_eq!(twins.line("", line).code, 128, "{line}");
     }
+    let combined = twins.our_line("diff-files -p");
+    assert_eq!(combined.code, 129);
+    assert!(combined.stderr.contains("'conflict' is in conflict"));
     for (line, option) in [
-        ("diff-files -p", "--patch"),
-        ("diff-index --stat HEAD", "--stat"),
-        ("diff-index -M HEAD", "--find-renames"),
+        ("diff-files --check", "--check"),
+        ("diff-index -w HEAD", "--ignore-all-space"),
+        ("diff-index --binary HEAD", "--binary"),
         ("diff-index --merge-base HEAD", "--merge-base"),
         ("diff-files --ours", "--ours"),
     ] {
         let outcome = twins.our_line(line);
         assert_eq!(outcome.code, 129, "{line}");
-        let words = format!("has no option {option}");
+        let words = format!("has no option {option};");
         assert!(
             outcome.stderr.contains(&words),
             "{line}: {}",

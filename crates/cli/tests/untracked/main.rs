@@ -1,5 +1,5 @@
-//! `hedgerow clean`, `ls-files`, `diff-files` and `diff-index` as a user meets them: the binary
-//! beside git, in two repositories made the same way.
+//! `hedgerow clean`, `ls-files`, `diff-files`, `diff-index` and `stash show` as a user meets them:
+//! the binary beside git, in two repositories made the same way.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -10,6 +10,7 @@
 mod clean;
 mod differences;
 mod ls_files;
+mod patches;
 mod scene;
 mod twins;
 

@@ -1,8 +1,10 @@
 //! The lines of a diffstat: names, numbers and a graph, which share the columns of a terminal.
 
+use super::names::moved;
 use super::{Changed, Counts, DiffstatOptions};
 use crate::config::Config;
 use crate::display::{paint, width};
+use crate::status::rename::Side;
 use crate::Result;
 use bstr::{ByteSlice, B};
 
@@ -38,27 +40,53 @@ const LEAST_GRAPH: usize = 6;
 const LEAST_LINE: usize = 16 + LEAST_GRAPH;
 /// What a line has besides a name, a number and a graph.
 const FIXED: usize = 6;
+/// What a path in conflict has in place of numbers.
+const UNMERGED: &str = "Unmerged";
 /// What stands before a name whose start is cut off.
 const CUT: &[u8] = b"...";
 
-/// A line for each file that is shown, and one with the sums.
-pub(super) fn lines(files: &[Changed], options: &DiffstatOptions) -> Vec<u8> {
-    let shown: Vec<&Changed> = files.iter().filter(|file| file.is_shown()).collect();
-    if shown.is_empty() {
+/// A line for each file, and one with the sums.
+pub(crate) fn lines(files: &[Changed], options: &DiffstatOptions) -> Vec<u8> {
+    if files.is_empty() {
         return Vec::new();
     }
-    let columns = Columns::of(&shown, &options.widths);
+    let columns = Columns::of(files, &options.widths);
     let mut text = Vec::new();
-    for file in &shown {
+    for file in files {
         columns.line(file, options.colors.as_ref(), &mut text);
     }
-    sums(&shown, &mut text);
+    text.extend(sums(files));
+    text
+}
+
+/// A line for each file with the numbers of lines added and removed.
+pub(crate) fn numbers(files: &[Changed], null: bool, high: bool) -> Vec<u8> {
+    let mut text = Vec::new();
+    for file in files {
+        let numbers = match file.counts {
+            Counts::Lines { added, removed } => format!("{added}\t{removed}\t"),
+            Counts::Bytes { .. } => "-\t-\t".to_owned(),
+            Counts::Unmerged => "0\t0\t".to_owned(),
+        };
+        text.extend_from_slice(numbers.as_bytes());
+        if null {
+            let path = |side: &Option<Side>| side.as_ref().map(|side| side.path.clone());
+            if let (Some(_), Some(old)) = (file.pair.origin, path(&file.pair.old)) {
+                text.extend([b"\0", &old[..], b"\0"].concat());
+            }
+            text.extend_from_slice(file.pair.path().unwrap_or_default());
+            text.push(0);
+        } else {
+            text.extend(moved(&file.pair, high));
+            text.push(b'\n');
+        }
+    }
     text
 }
 
 impl Changed {
     /// A file that was only touched is not shown: neither its content nor its mode differs.
-    fn is_shown(&self) -> bool {
+    pub(super) fn is_shown(&self) -> bool {
         let modes = [&self.pair.old, &self.pair.new].map(|side| side.as_ref().map(|it| it.mode));
         let is_same = self.pair.origin.is_none() && modes[0] == modes[1];
         let nothing = Counts::Lines {
@@ -79,7 +107,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(files: &[&Changed], wanted: &Widths) -> Self {
+    fn of(files: &[Changed], wanted: &Widths) -> Self {
         let (mut name, mut most, mut bytes, mut number) = (0, 0, 0, 0);
         for file in files {
             name = name.max(width(&file.name));
@@ -90,6 +118,7 @@ impl Columns {
                     bytes = bytes.max(14 + digits(added) + digits(removed));
                     number = 3;
                 }
+                Counts::Unmerged => bytes = bytes.max(UNMERGED.len()),
             }
         }
         let number = digits(most).max(number);
@@ -131,6 +160,7 @@ impl Columns {
         let number = match file.counts {
             Counts::Lines { added, removed } => (added + removed).to_string(),
             Counts::Bytes { .. } => "Bin".to_owned(),
+            Counts::Unmerged => UNMERGED.to_owned(),
         };
         text.extend_from_slice(format!("{number:>0$}", self.number).as_bytes());
         match file.counts {
@@ -152,7 +182,7 @@ impl Columns {
                 paint(text, green, &[added.to_string().as_bytes()]);
                 text.extend_from_slice(B(" bytes"));
             }
-            Counts::Bytes { .. } => {}
+            Counts::Bytes { .. } | Counts::Unmerged => {}
         }
         text.push(b'\n');
     }
@@ -211,9 +241,15 @@ fn digits(number: u64) -> usize {
     number.to_string().len()
 }
 
-fn sums(files: &[&Changed], text: &mut Vec<u8>) {
+/// The sums of all numbers; empty if there is no file.
+pub(crate) fn sums(files: &[Changed]) -> Vec<u8> {
+    if files.is_empty() {
+        return Vec::new();
+    }
     let (mut added, mut removed) = (0, 0);
+    let mut changed = 0u64;
     for file in files {
+        changed += u64::from(file.counts != Counts::Unmerged);
         if let Counts::Lines {
             added: more,
             removed: less,
@@ -227,13 +263,15 @@ fn sums(files: &[&Changed], text: &mut Vec<u8>) {
         let ending = if count == 1 { "" } else { "s" };
         format!("{count} {noun}{ending}")
     };
-    let mut line = format!(" {} changed", counted(files.len() as u64, "file"));
+    if changed == 0 {
+        return b" 0 files changed\n".to_vec();
+    }
+    let mut line = format!(" {} changed", counted(changed, "file"));
     if added > 0 || removed == 0 {
         line += &format!(", {}(+)", counted(added, "insertion"));
     }
     if removed > 0 || added == 0 {
         line += &format!(", {}(-)", counted(removed, "deletion"));
     }
-    text.extend_from_slice(line.as_bytes());
-    text.push(b'\n');
+    (line + "\n").into_bytes()
 }

@@ -8,19 +8,21 @@ mod summary;
 
 pub use layout::Widths;
 
+pub(crate) use counts::Counter;
+pub(crate) use layout::{lines, numbers, sums};
+pub(crate) use summary::line as summary;
+
 use crate::config::Config;
+use crate::diff::{configured_algorithm, tree_pairs, DiffAttributes, FileContents};
 use crate::display::color_of_key;
 use crate::repository::Repository;
-use crate::status::rename::{detect, Filepair, ObjectContents, RenameOptions, Side};
-use crate::tree::Difference;
-use crate::worktree::name_rules;
+use crate::status::rename::{detect, Detection, Filepair, RenameOptions};
 use crate::{Error, Result};
-use counts::Counter;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 
 /// How the changes are shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct DiffstatOptions {
     /// What git calls the compact summary: created, deleted and changed modes stand behind the
     /// names instead of in lines of their own.
@@ -34,7 +36,7 @@ pub struct DiffstatOptions {
 }
 
 /// A file with what changed in it.
-struct Changed {
+pub(crate) struct Changed {
     pair: Filepair,
     /// How the file is named.
     name: Vec<u8>,
@@ -48,6 +50,8 @@ enum Counts {
     Lines { added: u64, removed: u64 },
     /// Bytes of a binary file, after and before; zero for both if the content is the same.
     Bytes { added: u64, removed: u64 },
+    /// The path is in conflict.
+    Unmerged,
 }
 
 /// The escape sequences of removed and of added lines: `color.diff.old` and `color.diff.new`.
@@ -71,13 +75,13 @@ pub fn colors(config: &Config) -> Result<[String; 2]> {
 /// # Errors
 /// [`Error::NotBuilt`], or that a setting is not valid.
 pub fn check(repository: &Repository) -> Result<()> {
-    counts::algorithm(repository.config())?;
+    configured_algorithm(repository.config())?;
     if repository.config().string("diff.orderFile").is_some() {
         return Err(Error::NotBuilt {
             reason: "a diffstat in the order of diff.orderFile (--no-stat goes without)".into(),
         });
     }
-    rename_options(repository.config()).map(drop)
+    RenameOptions::of_diff(repository.config()).map(drop)
 }
 
 /// The text about what `new` changed in the tree `old`; empty if that is nothing.
@@ -88,53 +92,22 @@ pub fn diffstat(
     options: &DiffstatOptions,
 ) -> Result<Vec<u8>> {
     let engine = options.execution.options("diffstat");
-    let rules = name_rules(repository);
-    let difference = Difference::between(repository, Some(old), Some(new), rules, &engine)?;
-    let side = |path: &bstr::BStr, side: crate::tree::Side| Side {
-        path: path.to_owned(),
-        mode: side.kind.into(),
-        id: Some(side.id),
+    let mut pairs = tree_pairs(repository, Some(old), new, &options.execution)?;
+    let contents = FileContents::of_objects(repository);
+    // Renames are looked for whatever `diff.renames` says.
+    let rename = RenameOptions {
+        detection: Detection::Renames,
+        ..RenameOptions::of_diff(repository.config())?
     };
-    let pairs = difference.changes().iter().map(|change| Filepair {
-        old: change.old.map(|it| side(difference.path(change), it)),
-        new: change.new.map(|it| side(difference.path(change), it)),
-        ..Filepair::default()
-    });
-    let mut pairs: Vec<Filepair> = pairs.collect();
-    let contents = ObjectContents::new(repository);
-    let rename = rename_options(repository.config())?;
     detect(&mut pairs, &rename, &contents, &engine)?;
-    let counter = Counter::new(repository, &pairs, &options.execution)?;
-    let counts = counter.count_all(&pairs, &engine)?;
-    let high = repository.settings().quote_path;
-    let files = pairs.into_iter().zip(counts);
-    let files: Vec<Changed> = files
-        .map(|(pair, counts)| Changed {
-            name: names::shown(&pair, high, options.compact),
-            pair,
-            counts,
-        })
-        .collect();
-    let mut text = layout::lines(&files, options);
+    let attributes = DiffAttributes::of_pairs(repository, &pairs, &options.execution)?;
+    let algorithm = configured_algorithm(repository.config())?;
+    let counter = Counter::new(repository, &contents, &attributes, algorithm);
+    let files = counter.files(&pairs, &engine, options.compact)?;
+    let mut text = lines(&files, options);
     if !options.compact {
-        text.extend(
-            files
-                .iter()
-                .flat_map(|file| summary::line(&file.pair, high)),
-        );
+        let high = repository.settings().quote_path;
+        text.extend(pairs.iter().flat_map(|pair| summary(pair, high)));
     }
     Ok(text)
-}
-
-/// Renames are looked for whatever `diff.renames` says, up to `diff.renameLimit`.
-fn rename_options(config: &Config) -> Result<RenameOptions> {
-    let default = RenameOptions::default();
-    Ok(RenameOptions {
-        limit: match config.integer("diff.renameLimit")? {
-            None => default.limit,
-            Some(limit) if limit <= 0 => None,
-            Some(limit) => u32::try_from(limit).ok().or(default.limit),
-        },
-        ..default
-    })
 }

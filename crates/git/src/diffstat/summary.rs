@@ -6,9 +6,12 @@ use crate::status::rename::Filepair;
 use crate::status::ChangeKind;
 
 /// The line about a file, if there is something to tell.
-pub(super) fn line(pair: &Filepair, high: bool) -> Vec<u8> {
+pub(crate) fn line(pair: &Filepair, high: bool) -> Vec<u8> {
     let path = quoted(pair.path().unwrap_or_default(), high);
     let about = |words: String| [words.as_bytes(), &path, b"\n"].concat();
+    if pair.unmerged {
+        return Vec::new();
+    }
     match (&pair.old, &pair.new, pair.origin) {
         (None, Some(new), _) => about(format!(" create mode {:06o} ", new.mode.to_u32())),
         (Some(old), None, _) => about(format!(" delete mode {:06o} ", old.mode.to_u32())),

@@ -9,7 +9,6 @@ mod renames;
 mod result;
 mod tree;
 
-pub(crate) use content::changed_lines;
 pub use content::{
     is_binary, merge_contents, misfit_of_patch, Algorithm, ConflictStyle, ContentOptions, Favor,
     MergedContent, MARKER_SIZE,

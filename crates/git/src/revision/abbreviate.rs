@@ -1,7 +1,7 @@
 //! Shortening ids for messages: git-config(1) under `core.abbrev`.
 
 use crate::config::Abbreviation;
-use crate::repository::Repository;
+use crate::repository::{Objects, Repository};
 use crate::Result;
 use gix_hash::Prefix;
 use hedgerow_pack::oid;
@@ -9,28 +9,61 @@ use hedgerow_pack::oid;
 /// The fewest digits where the number of objects decides.
 const LEAST_AUTOMATIC: usize = 7;
 
+/// How many digits of objects' names are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Digits {
+    /// All of them.
+    #[default]
+    All,
+    /// As many as the configuration says.
+    Configured,
+    /// At least this many.
+    AtLeast(usize),
+}
+
+impl Digits {
+    /// The name of an object as it is shown.
+    pub fn show(self, repository: &Repository, id: &oid) -> Result<String> {
+        repository.unique_id(id, self.least(repository))
+    }
+
+    /// The fewest digits that are shown in `repository`.
+    pub(crate) fn least(self, repository: &Repository) -> usize {
+        match self {
+            Digits::All => usize::MAX,
+            Digits::AtLeast(digits) => digits,
+            Digits::Configured => match repository.settings().abbreviation {
+                Abbreviation::Full => usize::MAX,
+                Abbreviation::Digits(digits) => digits,
+                Abbreviation::Auto => automatic_length(repository.objects().packed_count()),
+            },
+        }
+    }
+}
+
 impl Repository {
     /// The first digits of `id`: as many as `core.abbrev` asks for, more if they fit another
     /// object too.
     pub fn short_id(&self, id: &oid) -> Result<String> {
-        match self.settings().abbreviation {
-            Abbreviation::Full => Ok(id.to_string()),
-            Abbreviation::Digits(digits) => self.unique_id(id, digits),
-            Abbreviation::Auto => {
-                self.unique_id(id, automatic_length(self.objects().packed_count()))
-            }
-        }
+        Digits::Configured.show(self, id)
     }
 
     /// The first `digits` of `id`, or more if they fit another object too.
     pub fn unique_id(&self, id: &oid, digits: usize) -> Result<String> {
+        self.shared_objects().unique_id(id, digits)
+    }
+}
+
+impl Objects<'_> {
+    /// See [`Repository::unique_id`].
+    pub(crate) fn unique_id(&self, id: &oid, digits: usize) -> Result<String> {
         let hex = id.to_string();
         let mut length = digits;
         while length < hex.len() {
             let Ok(prefix) = Prefix::new(id, length) else {
                 break;
             };
-            let found = self.objects().find_prefix(&prefix)?;
+            let found = self.store.find_prefix(&prefix)?;
             if found.iter().all(|other| **other == *id) {
                 break;
             }

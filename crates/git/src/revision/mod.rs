@@ -13,6 +13,7 @@ mod path;
 mod prefix;
 mod suffix;
 
+pub use abbreviate::Digits;
 pub use follow::Followed;
 pub use index_paths::IndexPaths;
 

@@ -11,6 +11,7 @@ mod entry;
 mod index_patch;
 mod list;
 mod push;
+mod show;
 mod untracked;
 
 pub use apply::{apply, Applied, ApplyLabels, ApplyOptions, ApplyOutcome};
@@ -18,4 +19,5 @@ pub use carry::{switch_merging, MergingSwitch};
 pub use entry::StashEntry;
 pub use list::{clear_stash, drop_entry, store_entry, STASH};
 pub use push::{create_entry, push, PushOptions, PushOutcome, Pushed};
+pub use show::{entry_changes, ShownUntracked};
 pub use untracked::UntrackedWish;

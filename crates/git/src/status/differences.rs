@@ -49,6 +49,8 @@ pub struct Difference {
     /// The path is in conflict; then it may be listed a second time, with the differences from our
     /// side.
     pub is_unmerged: bool,
+    /// It is a submodule in which files differ from its commit.
+    pub is_dirty: bool,
 }
 
 /// A side of a difference.
@@ -101,6 +103,7 @@ pub fn index_differences(repository: &Repository, options: &Options) -> Result<D
                 old: None,
                 new: change.worktree.map(unknown),
                 is_unmerged: true,
+                is_dirty: false,
             });
         }
         if change.kind.is_some() {
@@ -113,6 +116,7 @@ pub fn index_differences(repository: &Repository, options: &Options) -> Result<D
                 old,
                 new: new.filter(|_| change.kind != Some(ChangeKind::Deleted)),
                 is_unmerged: false,
+                is_dirty: is_dirty(change),
             });
         }
     }
@@ -178,6 +182,7 @@ fn pairs(
             old: change.head.map(side),
             new: change.index.map(side),
             is_unmerged: false,
+            is_dirty: false,
         };
         pairs.insert(change.path, pair);
     }
@@ -191,6 +196,7 @@ fn pairs(
                 old: None,
                 new: None,
                 is_unmerged: false,
+                is_dirty: false,
             });
             pair.new = Some(known(entry));
         } else if entry.flags.stage != Stage::Merged && !pairs.contains_key(path) {
@@ -200,6 +206,7 @@ fn pairs(
                 old,
                 new: None,
                 is_unmerged: true,
+                is_dirty: false,
             };
             pairs.insert(path.to_owned(), pair);
         }
@@ -235,8 +242,14 @@ fn compare_with_file(
         old,
         new,
         is_unmerged: false,
+        is_dirty: is_dirty(change),
     };
     pairs.insert(path.to_owned(), pair);
+}
+
+fn is_dirty(change: &UnstagedChange) -> bool {
+    let state = change.submodule.unwrap_or_default();
+    state.modified || state.untracked
 }
 
 /// The side of a file that differs from `entry`. If only what is inside a submodule differs, it is

@@ -2,8 +2,8 @@
 
 use super::format::Format;
 use crate::failure::Failure;
-use crate::trees::object_names::Digits;
 use bstr::BStr;
+use hedgerow::diff::Digits;
 use hedgerow::display::PathStyle;
 use hedgerow::listing::{Entry, Line, Listed, Reason, Stage};
 use hedgerow::repository::{Error, Repository};

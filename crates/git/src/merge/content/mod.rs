@@ -1,18 +1,14 @@
 //! Merging the contents of one file: git-merge-file(1).
 
-mod compact;
-mod compare;
-mod histogram;
-mod myers;
 mod regions;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use compare::Algorithm;
+pub use crate::lines::Algorithm;
 
+use crate::lines::{differences, Hunk, Interner};
 use bstr::{BStr, ByteSlice};
-use compare::{differences, Interner};
 use regions::Regions;
 
 /// Texts as large as this or larger are not compared, as by git: 1 GiB less 1 MiB.
@@ -106,15 +102,6 @@ pub fn is_binary(content: &[u8]) -> bool {
     content.len() > TEXT_LIMIT_BYTES || start.contains(&0)
 }
 
-/// How many lines of `before` are not in `after`, and the other way round.
-pub(crate) fn changed_lines(algorithm: Algorithm, before: &[u8], after: &[u8]) -> (u64, u64) {
-    let mut interner = Interner::default();
-    let [before, after] = [before, after].map(|text| interner.lines(text));
-    let hunks = differences(algorithm, &before.tokens, &after.tokens);
-    let sum = |lines: fn(&compare::Hunk) -> usize| hunks.iter().map(lines).sum::<usize>() as u64;
-    (sum(|hunk| hunk.before.len()), sum(|hunk| hunk.after.len()))
-}
-
 /// Whether a patch from `base` to `theirs`, with `context` unchanged lines around each change, fits
 /// `ours`, which comes from `base` too: nothing is changed there or next to it. If not, the first line
 /// of the patch, counted from 1, where it does not fit.
@@ -123,7 +110,7 @@ pub fn misfit_of_patch(base: &[u8], ours: &[u8], theirs: &[u8], context: usize) 
     let [base, ours, theirs] = [base, ours, theirs].map(|text| interner.lines(text));
     let of_ours = differences(Algorithm::Myers, &base.tokens, &ours.tokens);
     let patch = differences(Algorithm::Myers, &base.tokens, &theirs.tokens);
-    let touches = |one: &compare::Hunk, other: &compare::Hunk| {
+    let touches = |one: &Hunk, other: &Hunk| {
         let start = one.before.start.saturating_sub(context);
         let end = one.before.end + context;
         start < other.before.end && other.before.start < end

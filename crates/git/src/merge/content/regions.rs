@@ -1,6 +1,6 @@
 //! Where two sides changed a text, and whether they are in conflict there.
 
-use super::compare::{differences, Algorithm, Hunk, Lines};
+use crate::lines::{differences, Algorithm, Hunk, Lines};
 use std::ops::Range;
 
 /// Conflicts with no more lines than these between them become one.

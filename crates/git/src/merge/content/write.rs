@@ -1,8 +1,8 @@
 //! The merged text, with markers around conflicts.
 
-use super::compare::Lines;
 use super::regions::{Region, Taken};
 use super::{ConflictStyle, ContentOptions, Favor, MergedContent};
+use crate::lines::Lines;
 use bstr::BStr;
 
 /// The text that `regions` make of the base, ours and theirs.

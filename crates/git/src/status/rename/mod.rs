@@ -53,6 +53,8 @@ pub struct Filepair {
     /// The path is in conflict and stays so, but its `old` can be the source of copies, and its
     /// `new` can be the destination of a rename.
     pub unmerged: bool,
+    /// The path, if it is in conflict and no side has it.
+    pub conflict: Option<BString>,
     /// The source relation, if the path was found to be a rename or a copy.
     pub origin: Option<Origin>,
 }
@@ -61,7 +63,8 @@ impl Filepair {
     /// The path of the new side, or of the old side if there is no new one.
     pub fn path(&self) -> Option<&BStr> {
         let side = self.new.as_ref().or(self.old.as_ref());
-        side.map(|side| side.path.as_bstr())
+        let path = side.map(|side| side.path.as_bstr());
+        path.or(self.conflict.as_ref().map(|path| path.as_bstr()))
     }
 
     /// The kind of difference; `None` if it is in conflict.

@@ -47,6 +47,25 @@ const DEFAULT_LIMIT: u32 = 1000;
 const UNSET: i32 = -1;
 
 impl RenameOptions {
+    /// The options of `git diff`: `diff.renames` and `diff.renameLimit`.
+    pub fn of_diff(config: &Config) -> Result<Self> {
+        let of_diff = |name| {
+            settings(config, name)
+                .into_iter()
+                .filter(|it| !it.is_status)
+        };
+        let detection = of_diff("renames").next_back().map(|it| it.detection());
+        let limit = of_diff("renameLimit").next_back().map(|it| it.number());
+        Ok(RenameOptions {
+            detection: detection.transpose()?.unwrap_or_default(),
+            limit: match limit.transpose()?.map(u32::try_from) {
+                None => Some(DEFAULT_LIMIT),
+                Some(limit) => limit.ok().filter(|limit| *limit > 0),
+            },
+            ..RenameOptions::default()
+        })
+    }
+
     /// The options of `git status` in `repository`: `status.renames` and `status.renameLimit`, or
     /// else `diff.renames` and `diff.renameLimit`. Of the latter two the first value counts, as
     /// with git.

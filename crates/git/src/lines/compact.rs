@@ -1,24 +1,41 @@
 //! Moving groups of changed lines to where git shows them. If the first line of a group equals the
 //! line behind it, the group may as well start a line later.
 
-use super::compare::Token;
+use super::indent::Badness;
+use super::{myers, Token};
 use std::ops::Range;
 
-/// Moves the groups of `changed`, lines of the text `tokens`: those that meet become one; each then
-/// ends as far down as it can, but where a group of the other text can be beside it, it is put there.
-pub(super) fn compact(tokens: &[Token], changed: &mut [bool], other: &[bool]) {
+/// So many lines up, a better place is looked for.
+const FURTHEST: usize = 100;
+
+/// Moves the groups of changed lines of the first text: those that meet become one; each then ends as
+/// far down as it can, but where a group of the other text can be beside it, it is put there. With a
+/// `text`, it ends where the indentation of its lines fits best instead. Where a group has moved and
+/// another is beside it, both are compared `again` if that is wanted: they may have lines in common.
+pub(super) fn compact(
+    (tokens, changed): (&[Token], &mut [bool]),
+    (other_tokens, other): (&[Token], &mut [bool]),
+    text: Option<&[&[u8]]>,
+    again: bool,
+) {
     let mut groups = Groups {
         tokens,
         changed,
+        other_tokens,
         other,
+        text,
         group: 0..0,
         beside: 0..0,
     };
     groups.group = groups.extent(0);
-    groups.beside = extent(other, 0);
+    groups.beside = extent(groups.other, 0);
     loop {
         if !groups.group.is_empty() {
+            let place = groups.group.clone();
             groups.settle();
+            if again && groups.group != place && !groups.beside.is_empty() {
+                groups.compare();
+            }
         }
         if !groups.next() {
             return;
@@ -30,7 +47,9 @@ pub(super) fn compact(tokens: &[Token], changed: &mut [bool], other: &[bool]) {
 struct Groups<'a> {
     tokens: &'a [Token],
     changed: &'a mut [bool],
-    other: &'a [bool],
+    other_tokens: &'a [Token],
+    other: &'a mut [bool],
+    text: Option<&'a [&'a [u8]]>,
     group: Range<usize>,
     /// The group of the other text at the same place.
     beside: Range<usize>,
@@ -55,12 +74,51 @@ impl Groups<'_> {
                 break;
             }
         }
-        if self.group.end != highest && last_beside.is_some() {
+        if self.group.end == highest {
+            return;
+        }
+        if last_beside.is_some() {
             while self.beside.is_empty() {
                 let moved = self.move_up();
                 assert!(moved, "a group was beside another further up");
             }
+        } else if let Some(text) = self.text {
+            let end = self.best_end(text, highest);
+            while self.group.end > end {
+                let moved = self.move_up();
+                assert!(moved, "a group was further up before");
+            }
         }
+    }
+
+    /// Compares the group with the one beside it.
+    fn compare(&mut self) {
+        let (group, beside) = (self.group.clone(), self.beside.clone());
+        let (marks, others) = (
+            &mut self.changed[group.clone()],
+            &mut self.other[beside.clone()],
+        );
+        marks.fill(false);
+        others.fill(false);
+        let (group, beside) = (&self.tokens[group], &self.other_tokens[beside]);
+        myers::compare((group, marks), (beside, others), false);
+    }
+
+    /// Where the group ends best, from the line `highest` on.
+    fn best_end(&self, text: &[&[u8]], highest: usize) -> usize {
+        let Range { start, end } = self.group;
+        let size = end - start;
+        // Further up, it would be as it is here.
+        let first = highest.max((end - size).saturating_sub(1));
+        let first = first.max(end.saturating_sub(FURTHEST));
+        let mut best = (first, Badness::of(text, first - size, first));
+        for end in first + 1..=end {
+            let badness = Badness::of(text, end - size, end);
+            if !badness.is_worse_than(best.1) {
+                best = (end, badness);
+            }
+        }
+        best.0
     }
 
     fn move_up(&mut self) -> bool {

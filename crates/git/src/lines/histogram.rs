@@ -1,8 +1,7 @@
 //! The histogram algorithm: texts are split at the longest run of common lines that are rare in the
 //! first text, and the parts before and behind it are compared likewise.
 
-use super::compare::{Changed, Token};
-use super::myers;
+use super::{myers, Changed, Token};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -35,7 +34,11 @@ pub(super) fn compare(before: &[Token], after: &[Token], changed: &mut Changed) 
                 changed.before[part.before].fill(true);
                 changed.after[part.after].fill(true);
             }
-            Found::OnlyFrequent => myers::compare(texts.0, texts.1, start, changed),
+            Found::OnlyFrequent => {
+                let old = &mut changed.before[part.before];
+                let new = &mut changed.after[part.after];
+                myers::compare((texts.0, old), (texts.1, new), false);
+            }
             Found::Common(common) => {
                 let (old, new) = (common.before, common.after);
                 parts.push(Part {

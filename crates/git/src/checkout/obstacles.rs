@@ -1,6 +1,7 @@
 //! What is in the way of the files to write without being in the index, and whether it may be
 //! removed.
 
+use super::recursion::Leaving;
 use super::rejects::{ancestors, Reason, Refused, Rejects};
 use super::transition::{Transition, Write};
 use crate::ignore::Ignore;
@@ -79,6 +80,8 @@ pub(crate) struct Inquiry<'a> {
     pub root: &'a Dir,
     pub old: &'a Index,
     pub untracked: Untracked,
+    /// The submodules that go.
+    pub leaving: &'a [Leaving],
     pub ignore: &'a Ignore,
     /// The user's current directory: it must stay a directory.
     pub current_directory: Option<&'a BStr>,
@@ -104,7 +107,13 @@ impl Inquiry<'_> {
                 continue;
             }
             let before = rejects.len();
+            let leaving = self.leaving.iter().find(|leaving| leaving.covers(path));
             match (visit, place) {
+                (Visit::New { .. }, _) if leaving.is_some() => {
+                    if let Some(leaving) = leaving {
+                        leaving.judge(path, self.forces(), &mut obstacles, &mut rejects);
+                    }
+                }
                 (Visit::New { gitlink: true, .. }, Place::Directory) => {}
                 (Visit::New { write, gitlink }, _) => {
                     // If a file below has changes, that file is reported instead of the directory.

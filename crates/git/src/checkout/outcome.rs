@@ -30,6 +30,8 @@ pub struct Done {
     pub removed: u64,
     /// Entries that could not be written or removed; the others were.
     pub failures: Vec<Failure>,
+    /// What became of submodules, in git's words.
+    pub said: Vec<String>,
     /// Warnings that did not prevent anything.
     pub warnings: Vec<String>,
     /// Requested paths that are unmerged and were left out.

@@ -153,7 +153,6 @@ pub fn apply(
         reset_index(repository, options)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
-    session.recurse_submodules = false;
     let job = Move {
         old: Some(current),
         new: Some(merged.tree),

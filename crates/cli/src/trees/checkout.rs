@@ -3,6 +3,7 @@
 use super::branch_options::BranchOptions;
 use super::merge_options::{MergeOptions, Merging};
 use super::pathspec_file::PathspecFile;
+use super::recurse_submodules::RecurseSubmodules;
 use super::run::{bytes, Run, Switching};
 use super::writing::Writing;
 use crate::environment;
@@ -55,6 +56,8 @@ pub struct Checkout {
     #[command(flatten)]
     pub file: PathspecFile,
     #[command(flatten)]
+    pub recurse: RecurseSubmodules,
+    #[command(flatten)]
     pub writing: Writing,
     /// A branch or a revision, then paths; -- separates them where they are ambiguous
     #[arg(value_name = "REVISION|PATHSPEC")]
@@ -67,6 +70,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
         ("-B", StartKind::Reset, &command.reset_branch),
     ])?;
     let merging = command.merge.wanted()?;
+    let recurse_submodules = command.recurse.wish()?;
     let run = Run::start(&command.writing, global, output)?;
     let side = side(command.ours, command.theirs);
     let options = RequestOptions {
@@ -93,6 +97,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                 overwrite_untracked: command.force,
                 keep_ignored: command.branch.no_overwrite_ignore,
                 detach: command.branch.detach,
+                recurse_submodules,
                 merging,
             },
         ),
@@ -103,6 +108,7 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                 overlay: !command.no_overlay,
                 unmerged: unmerged(side, merging, command.force),
                 beyond_sparse: command.ignore_skip_worktree_bits,
+                recurse_submodules,
                 ..PathOptions::default()
             },
             paths.without_separator,

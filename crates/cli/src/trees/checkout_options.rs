@@ -1,15 +1,13 @@
 //! The options of `checkout`, `switch` and `restore`: git-checkout(1), git-switch(1),
 //! git-restore(1).
 
+use super::recurse_submodules::RECURSE_SUBMODULES;
 use crate::git_options::{GitOption, GitOptions};
 
 /// `--guess`, also with `--no-`.
 const GUESS: GitOption = GitOption::switch(None, "guess").or_not();
 /// `--overlay`, also with `--no-`.
 const OVERLAY: GitOption = GitOption::switch(None, "overlay").or_not();
-const RECURSE_SUBMODULES: GitOption = GitOption::switch(None, "recurse-submodules")
-    .with_optional_value()
-    .refused("--recurse-submodules ...");
 const MERGE: GitOption = GitOption::switch(Some(b'm'), "merge").or_not();
 const CONFLICT: GitOption = GitOption::switch(None, "conflict").with_value();
 const DETACH: GitOption = GitOption::switch(Some(b'd'), "detach");

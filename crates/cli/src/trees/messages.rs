@@ -54,8 +54,14 @@ pub fn carried(autostash: &Autostash, output: &Output) {
     });
 }
 
+/// What became of submodules: lines that are as git prints them.
+pub fn said<'a>(lines: impl IntoIterator<Item = &'a String>, output: &Output) {
+    lines.into_iter().for_each(|line| output.error_line(line));
+}
+
 /// The paths that prevent a checkout.
 pub fn rejected(rejects: &Rejects, output: &Output) {
+    said(rejects.said(), output);
     for (reason, paths) in rejects.by_reason() {
         let (before, after) = reason.words();
         let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
@@ -80,7 +86,9 @@ pub fn rejected_by_merge(rejects: &Rejects, output: &Output) {
                 "The following untracked working tree files would be removed by merge:",
                 "Please move or remove them before you merge.",
             ),
-            Reason::DirectoryNotClean | Reason::CurrentDirectory => reason.words(),
+            Reason::DirectoryNotClean | Reason::CurrentDirectory | Reason::Submodule => {
+                reason.words()
+            }
         };
         let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
         output.error(format_args!("{before}\n{list}{after}"));

@@ -20,6 +20,7 @@ mod messages;
 pub mod object_names;
 mod pathspec_file;
 pub mod read_tree;
+mod recurse_submodules;
 pub mod reset;
 pub mod restore;
 mod run;

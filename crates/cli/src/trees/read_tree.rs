@@ -8,6 +8,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
+use crate::trees::recurse_submodules::{RecurseSubmodules, RECURSE_SUBMODULES};
 use crate::trees::writing::{rejected, tell, warn, workers, Writing};
 use bstr::ByteSlice;
 use clap::Args;
@@ -41,9 +42,7 @@ pub const OPTIONS: GitOptions = GitOptions {
         GitOption::switch(Some(b'n'), "dry-run"),
         GitOption::switch(None, "sparse-checkout").or_not(),
         GitOption::switch(None, "debug-unpack").refused("--debug-unpack <tree-ish>"),
-        GitOption::switch(None, "recurse-submodules")
-            .with_optional_value()
-            .refused("--recurse-submodules -m <tree-ish>"),
+        RECURSE_SUBMODULES,
     ],
 };
 
@@ -95,6 +94,8 @@ pub struct ReadTree {
     #[arg(long, value_name = "GITIGNORE")]
     pub exclude_per_directory: Vec<OsString>,
     #[command(flatten)]
+    pub recurse: RecurseSubmodules,
+    #[command(flatten)]
     pub writing: Writing,
     /// Trees, or revisions that lead to trees
     #[arg(value_name = "TREE-ISH")]
@@ -104,6 +105,7 @@ pub struct ReadTree {
 pub fn run(command: &ReadTree, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
     refuse(command)?;
+    let recurse_submodules = command.recurse.wish()?;
     let execution = execution::interruptible(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     let warnings = repository.objects().warnings();
@@ -133,6 +135,7 @@ pub fn run(command: &ReadTree, global: &Global, output: &Output) -> Result<u8, F
         trivial: command.trivial,
         aggressive: command.aggressive,
         dry_run: command.dry_run,
+        recurse_submodules,
         no_sparse_checkout: command.no_sparse_checkout,
         index_output: command.index_output.as_ref().map(Into::into),
         threshold,

@@ -10,6 +10,7 @@ use crate::progress::Meter;
 use crate::statistics;
 use crate::trees::messages;
 use crate::trees::pathspec_file::PathspecFile;
+use crate::trees::recurse_submodules::{RecurseSubmodules, RECURSE_SUBMODULES};
 use crate::trees::writing::{rejected, tell, warn, workers, Writing};
 use bstr::BString;
 use clap::Args;
@@ -35,9 +36,7 @@ pub const OPTIONS: GitOptions = GitOptions {
         GitOption::switch(None, "hard").never_negated(),
         GitOption::switch(None, "merge").never_negated(),
         GitOption::switch(None, "keep").never_negated(),
-        GitOption::switch(None, "recurse-submodules")
-            .with_optional_value()
-            .refused("--recurse-submodules [--hard] [<commit>]"),
+        RECURSE_SUBMODULES,
         GitOption::switch(Some(b'p'), "patch").refused("--patch [<tree-ish>] [--] [<pathspec>...]"),
         GitOption::switch(None, "auto-advance")
             .by_default()
@@ -95,6 +94,8 @@ pub struct Reset {
     #[command(flatten)]
     pub file: PathspecFile,
     #[command(flatten)]
+    pub recurse: RecurseSubmodules,
+    #[command(flatten)]
     pub writing: Writing,
     /// A commit or a tree, then paths; -- separates them where they are ambiguous
     #[arg(value_name = "REVISION|PATHSPEC")]
@@ -118,6 +119,7 @@ impl Reset {
 
 pub fn run(command: &Reset, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
+    let recurse_submodules = command.recurse.wish()?;
     let execution = execution::interruptible(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     let warnings = repository.objects().warnings();
@@ -132,9 +134,9 @@ pub fn run(command: &Reset, global: &Global, output: &Output) -> Result<u8, Fail
         mode: mode.unwrap_or_default(),
         intent_to_add: command.intent_to_add,
         no_refresh: command.no_refresh,
+        recurse_submodules,
         threshold,
         execution,
-        ..ResetOptions::default()
     };
     let progress = &options.execution.progress;
     let meter = Meter::start(global, "Updating files", progress, Stage::Files);

@@ -3,6 +3,7 @@
 use super::checkout::{side, unmerged};
 use super::merge_options::MergeOptions;
 use super::pathspec_file::PathspecFile;
+use super::recurse_submodules::RecurseSubmodules;
 use super::run::{bytes, Run};
 use super::writing::Writing;
 use crate::failure::Failure;
@@ -56,6 +57,8 @@ pub struct Restore {
     #[command(flatten)]
     pub file: PathspecFile,
     #[command(flatten)]
+    pub recurse: RecurseSubmodules,
+    #[command(flatten)]
     pub writing: Writing,
     /// The paths to restore
     #[arg(value_name = "PATHSPEC")]
@@ -64,6 +67,7 @@ pub struct Restore {
 
 pub fn run(command: &Restore, global: &Global, output: &Output) -> Result<u8, Failure> {
     let merging = command.merge.wanted()?;
+    let recurse_submodules = command.recurse.wish()?;
     let run = Run::start(&command.writing, global, output)?;
     let says = |yes: bool, no: bool| yes || no;
     let (in_index, in_work_tree) = match (
@@ -103,6 +107,7 @@ pub fn run(command: &Restore, global: &Global, output: &Output) -> Result<u8, Fa
         overlay: command.overlay,
         unmerged: unmerged(side, merging, command.ignore_unmerged),
         beyond_sparse: command.ignore_skip_worktree_bits,
+        recurse_submodules,
         ..PathOptions::default()
     };
     let code = run.paths(options, false)?;

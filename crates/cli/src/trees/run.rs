@@ -47,6 +47,8 @@ pub struct Switching {
     pub overwrite_untracked: bool,
     /// Keep ignored files.
     pub keep_ignored: bool,
+    /// Whether submodules move along, if that was said.
+    pub recurse_submodules: Option<bool>,
     /// Detaching HEAD was asked for.
     pub detach: bool,
     /// Merge local changes.
@@ -119,6 +121,7 @@ impl<'a> Run<'a> {
             discard_changes: how.discard_changes,
             overwrite_untracked: how.overwrite_untracked,
             keep_ignored: how.keep_ignored,
+            recurse_submodules: how.recurse_submodules,
             list_changes: !how.discard_changes && !self.global.quiet,
             threshold: self.threshold,
             execution: self.execution.clone(),
@@ -247,6 +250,10 @@ impl<'a> Run<'a> {
                     let message = format_args!("path '{path}' does not have {lacks}");
                     self.output.error(message);
                 }
+                Ok(REFUSED)
+            }
+            PathOutcome::Rejected(rejects) => {
+                messages::said(rejects.said(), self.output);
                 Ok(REFUSED)
             }
             PathOutcome::Done(done) => {

@@ -2,6 +2,7 @@
 
 use super::branch_options::BranchOptions;
 use super::merge_options::MergeOptions;
+use super::recurse_submodules::RecurseSubmodules;
 use super::run::{bytes, Run, Switching};
 use super::writing::Writing;
 use crate::failure::Failure;
@@ -35,6 +36,8 @@ pub struct Switch {
     #[command(flatten)]
     pub branch: BranchOptions,
     #[command(flatten)]
+    pub recurse: RecurseSubmodules,
+    #[command(flatten)]
     pub writing: Writing,
     /// A branch; with --detach or a new branch, a revision
     #[arg(value_name = "BRANCH|REVISION")]
@@ -48,6 +51,7 @@ pub fn run(command: &Switch, global: &Global, output: &Output) -> Result<u8, Fai
     ])?;
     let discard_changes = command.force || command.discard_changes;
     let merging = command.merge.wanted()?;
+    let recurse_submodules = command.recurse.wish()?;
     let run = Run::start(&command.writing, global, output)?;
     let options = RequestOptions {
         branch,
@@ -68,6 +72,7 @@ pub fn run(command: &Switch, global: &Global, output: &Output) -> Result<u8, Fai
             overwrite_untracked: command.force,
             keep_ignored: command.branch.no_overwrite_ignore,
             detach: command.branch.detach,
+            recurse_submodules,
             merging,
         },
     )?;

@@ -51,13 +51,17 @@ pub fn workers(
 
 /// The path that prevents it: git's plumbing names only the first.
 pub fn rejected(rejects: &Rejects, output: &Output) {
-    if let Some((path, reason)) = rejects.first() {
-        output.error(reason.of_path(path.as_ref()));
+    if let Some((path, reasons)) = rejects.first_words() {
+        messages::said(rejects.said_of(path.as_ref()), output);
+        for reason in reasons {
+            output.error(reason.of_path(path.as_ref()));
+        }
     }
 }
 
 /// Warnings from the run, before its result.
 pub fn warn(done: &Done, output: &Output) {
+    messages::said(&done.said, output);
     done.unconverted.iter().for_each(|it| output.error(it));
     done.warnings.iter().for_each(|it| output.warn(it));
 }

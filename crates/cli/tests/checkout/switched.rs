@@ -396,47 +396,6 @@ fn staged_changes_of_files_that_are_left_alone_are_listed() {
 }
 
 #[test]
-fn a_submodule_that_git_would_move_is_refused() {
-    let home = crate::support::temporary();
-    let top = with_submodule(&home.path().join("top"));
-    top.git(&["config", "submodule.recurse", "true"]);
-    let refused = |words: &[&str]| {
-        let (tree, index) = (top.tree(), top.index());
-        let outcome = top.hedgerow(&[&["checkout"], words].concat());
-        assert_eq!(outcome.code, 128, "{words:?}: {outcome:?}");
-        let said = ["submodule.recurse", "'sub'", "git checkout"];
-        assert!(
-            said.iter().all(|word| outcome.stderr.contains(word)),
-            "{outcome:?}"
-        );
-        assert_eq!(top.tree(), tree);
-        assert_eq!(top.index(), index);
-        top.assert_no_lock("refused");
-    };
-    let done = |words: &[&str]| {
-        let outcome = top.hedgerow(&[&["checkout", "-q"], words].concat());
-        assert_eq!(outcome.code, 0, "{words:?}: {outcome:?}");
-    };
-    refused(&["other"]);
-    refused(&["-f", "other"]);
-    refused(&["other", "--", "."]);
-    done(&["same"]);
-    done(&["-f", "main"]);
-    done(&["--", "."]);
-    top.write("sub/x", "mine\n");
-    done(&["same"]);
-    refused(&["-f", "main"]);
-    refused(&["--", "sub"]);
-    done(&["--", "y"]);
-    top.git(&["config", "submodule.sub.active", "false"]);
-    done(&["other"]);
-    top.git(&["config", "--unset", "submodule.sub.active"]);
-    refused(&["main"]);
-    top.git(&["config", "submodule.recurse", "false"]);
-    done(&["main"]);
-}
-
-#[test]
 fn the_cache_of_untracked_files_is_forgotten_where_paths_come_and_go() {
     let repository = origin();
     repository.git(&["checkout", "-q", "other"]);

@@ -352,7 +352,6 @@ fn options_that_only_git_has_are_refused_before_anything_is_touched() {
     for words in [
         &["-p", "file"][..],
         &["-p", "-U5", "file"],
-        &["--recurse-submodules", "side"],
         &["file", "--nonsense"],
         &["--force=yes", "side"],
         &["--ov", "side"],

@@ -10,6 +10,7 @@
 mod archive;
 mod attributes;
 mod merge;
+mod recursion;
 mod submodules;
 mod twins;
 mod unwritten;

@@ -9,6 +9,7 @@ mod obstacles;
 mod outcome;
 mod paths;
 mod read_tree;
+mod recursion;
 mod rejects;
 mod removal;
 mod request;

@@ -1,6 +1,7 @@
 //! What is in the way of the files to write without being in the index, and whether it may be
 //! removed.
 
+use super::recursion::Leaving;
 use super::rejects::{ancestors, Reason, Refused, Rejects};
 use super::transition::{Transition, Write};
 use crate::ignore::Ignore;
@@ -98,6 +99,8 @@ pub(crate) struct Inquiry<'a> {
     /// Local changes are overwritten.
     pub overwrites: bool,
     pub untracked: Untracked,
+    /// The submodules that go.
+    pub leaving: &'a [Leaving],
     pub ignore: &'a Ignore,
     /// The user's current directory: it must stay a directory.
     pub current_directory: Option<&'a BStr>,
@@ -118,7 +121,11 @@ impl Inquiry<'_> {
             if found.refused.covers(path) || ancestors(path).any(|above| rejected.contains(above)) {
                 continue;
             }
-            self.examine(path, visit, place, transition, &mut found)?;
+            let leaving = self.leaving.iter().find(|leaving| leaving.covers(path));
+            match (visit, leaving) {
+                (Visit::New { .. }, Some(leaving)) => self.examine_left(path, leaving, &mut found),
+                _ => self.examine(path, visit, place, transition, &mut found)?,
+            }
         }
         for write in found.replacing {
             transition.writes[write].replaces = true;
@@ -133,6 +140,16 @@ impl Inquiry<'_> {
         obstacles.sort_by(|a: &Obstacle, b| a.path.cmp(&b.path));
         obstacles.dedup();
         Ok(obstacles)
+    }
+
+    /// The place of a new file in that of a submodule that goes.
+    fn examine_left(&self, path: &BStr, leaving: &Leaving, found: &mut Found) {
+        let before = found.rejects.len();
+        let (obstacles, rejects) = (&mut found.obstacles, &mut found.rejects);
+        leaving.judge(path, self.forces(), obstacles, rejects);
+        if found.rejects.len() > before {
+            found.refused.insert(path, None);
+        }
     }
 
     fn examine(

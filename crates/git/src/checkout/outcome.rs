@@ -34,6 +34,8 @@ pub struct Done {
     pub failures: Vec<Failure>,
     /// How many of them are files that are missing now; git only warns of those it cannot remove.
     pub unwritten: u64,
+    /// What became of submodules, in git's words.
+    pub said: Vec<String>,
     /// Warnings that did not prevent anything.
     pub warnings: Vec<String>,
     /// Requested paths that are unmerged and were left out.

@@ -4,9 +4,9 @@
 use super::conflicts::{without_both_sides, Recreated};
 use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
+use super::recursion::{Around, SubmoduleMoves};
 use super::rejects::Rejects;
 use super::session::Session;
-use super::submodules::refuse_recursion_into;
 use super::supplies::supplies;
 use super::transition::{removal, Remove, Transition, Write};
 use super::update::{remove, settle, smudge_racy, trust_stat, write};
@@ -44,8 +44,8 @@ pub struct PathOptions {
     pub beyond_sparse: bool,
     /// Pathspecs that match nothing are passed over.
     pub may_match_nothing: bool,
-    /// Submodules stay as they are, whatever `submodule.recurse` says.
-    pub no_recursion: bool,
+    /// Whether submodules move along; `None`: as `submodule.recurse` says.
+    pub recurse_submodules: Option<bool>,
     /// Run the post-checkout hook.
     pub runs_hook: bool,
     /// With fewer files than this to write, a single worker writes them
@@ -67,7 +67,7 @@ impl Default for PathOptions {
             unmerged: Unmerged::Refuse,
             beyond_sparse: false,
             may_match_nothing: false,
-            no_recursion: false,
+            recurse_submodules: None,
             runs_hook: true,
             threshold: None,
             execution: Execution::default(),
@@ -119,6 +119,8 @@ pub enum PathOutcome {
     Unmerged(Vec<BString>),
     /// These paths do not have the requested side of the merge, or not both; nothing was touched.
     WithoutSide(Vec<BString>),
+    /// Submodules cannot move along; nothing was touched.
+    Rejected(Rejects),
 }
 
 /// Checks that the pathspecs can be parsed.
@@ -148,7 +150,7 @@ fn try_to_check_out(
     let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     session.set_source(None, options.tree);
-    session.recurse_submodules &= !options.no_recursion;
+    session.recurse(options.recurse_submodules);
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;
     if let Unmerged::Merge(_) = options.unmerged {
@@ -204,7 +206,10 @@ fn try_to_check_out(
         }
     }
     if options.in_work_tree {
-        done = carry_out(&mut session, plan, done)?;
+        done = match carry_out(&mut session, plan, done)? {
+            Ok(done) => done,
+            Err(rejects) => return Ok(PathOutcome::Rejected(rejects)),
+        };
     } else {
         let Plan { builder, .. } = plan;
         let mut index = builder.finish_replacing(&old.index);
@@ -220,7 +225,11 @@ fn try_to_check_out(
 }
 
 /// Brings the working tree to what is planned, and the index if it is to be written.
-fn carry_out(session: &mut Session<'_>, mut plan: Plan<'_>, mut done: Done) -> Result<Done> {
+fn carry_out(
+    session: &mut Session<'_>,
+    mut plan: Plan<'_>,
+    mut done: Done,
+) -> Result<std::result::Result<Done, Rejects>> {
     let (old, options) = (plan.old, plan.options);
     let chosen = std::mem::take(&mut plan.chosen);
     let Planned {
@@ -228,7 +237,15 @@ fn carry_out(session: &mut Session<'_>, mut plan: Plan<'_>, mut done: Done) -> R
         states,
         replaced_attributes,
     } = plan.transition(session, &chosen)?;
-    refuse_recursion_into(session, &next.index, &|row| chosen[row].1)?;
+    let around = Around {
+        old: &old.index,
+        force: true,
+        moves_kept: &|row| chosen[row].1,
+    };
+    let submodules = SubmoduleMoves::plan(session, &around, &mut next)?;
+    if !next.rejects.is_empty() {
+        return Ok(Err(next.rejects));
+    }
     let obstacles = in_the_way(session, &next, &states)?;
     let direction = Direction::CheckIn {
         listed: None,
@@ -239,9 +256,11 @@ fn carry_out(session: &mut Session<'_>, mut plan: Plan<'_>, mut done: Done) -> R
         _ => None,
     };
     let supplies = supplies(session, &next, &direction)?;
+    submodules.depart(session, &mut done)?;
     clear(&session.root, &obstacles)?;
     remove(session, &old.index, &next, &mut done)?;
     write(session, &mut next, supplies, &mut done)?;
+    submodules.arrive(session, &mut done)?;
     if let Some(recreated) = recreated {
         recreated.step_aside(&mut next);
     }
@@ -255,7 +274,7 @@ fn carry_out(session: &mut Session<'_>, mut plan: Plan<'_>, mut done: Done) -> R
                 .map_err(|error| done.ended_by(error))?,
         );
     }
-    Ok(done)
+    Ok(Ok(done))
 }
 
 /// The cache tree of the index after some paths were restored.

@@ -1,5 +1,5 @@
 use bstr::{BStr, BString, ByteSlice};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a path prevents a checkout. The order is that of git's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +16,8 @@ pub enum Reason {
     UntrackedOverwritten,
     /// An untracked file is in the place of a file to remove.
     UntrackedRemoved,
+    /// A submodule cannot move along.
+    Submodule,
 }
 
 /// The paths that prevent a checkout.
@@ -24,6 +26,8 @@ pub struct Rejects {
     paths: Vec<(Reason, BString)>,
     /// Paths that only the index has: git looks at them last.
     late: BTreeSet<BString>,
+    /// Why submodules cannot move along: lines that git prints before all others.
+    said: BTreeMap<BString, Vec<String>>,
 }
 
 impl Rejects {
@@ -48,10 +52,26 @@ impl Rejects {
         }
     }
 
+    /// Adds why the submodule at `path` cannot move along.
+    pub(crate) fn say(&mut self, path: &BStr, lines: Vec<String>) {
+        self.said.insert(path.to_owned(), lines);
+    }
+
+    /// Why submodules cannot move along, line by line, in the order of their paths.
+    pub fn said(&self) -> impl Iterator<Item = &String> {
+        self.said.values().flatten()
+    }
+
+    /// The same of the submodule at `path`.
+    pub fn said_of(&self, path: &BStr) -> &[String] {
+        self.said.get(path).map_or(&[], Vec::as_slice)
+    }
+
     /// Adds the paths of `other`.
     pub(crate) fn extend(&mut self, other: Rejects) {
         self.paths.extend(other.paths);
         self.late.extend(other.late);
+        self.said.extend(other.said);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -76,6 +96,11 @@ impl Rejects {
         });
     }
 
+    /// Whether each path is one of `paths`.
+    pub(crate) fn are_all_in(&self, paths: &BTreeSet<BString>) -> bool {
+        self.paths.iter().all(|(_, path)| paths.contains(path))
+    }
+
     /// Whether no path was rejected.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
@@ -89,6 +114,18 @@ impl Rejects {
         };
         let first = self.paths.iter().min_by_key(key);
         first.map(|(reason, path)| (path, *reason))
+    }
+
+    /// The first path, and why in the words of git's plumbing, which stops there. Of a submodule it says
+    /// that it cannot move before it says that it is changed.
+    pub fn first_words(&self) -> Option<(&BString, Vec<Reason>)> {
+        let (path, reason) = self.first()?;
+        let is_submodule = |(why, at): &(Reason, BString)| *why == Reason::Submodule && at == path;
+        let mut reasons = vec![reason];
+        if reason != Reason::Submodule && self.paths.iter().any(is_submodule) {
+            reasons.insert(0, Reason::Submodule);
+        }
+        Some((path, reasons))
     }
 
     /// The paths by reason, each list in ascending order. A file that blocks several paths is
@@ -153,6 +190,7 @@ impl Reason {
                 "The following untracked working tree files would be removed by checkout:",
                 "Please move or remove them before you switch branches.",
             ),
+            Reason::Submodule => ("Cannot update submodule:", ""),
         }
     }
 }
@@ -177,6 +215,7 @@ impl Reason {
             Reason::UntrackedRemoved => {
                 format!("Untracked working tree file '{path}' would be removed by merge.")
             }
+            Reason::Submodule => format!("Submodule '{path}' cannot checkout new HEAD."),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a checkout holds from its first step to its last: the lock on the index, and the working
 //! tree.
 
+use super::recursion::Recursion;
 use crate::index::Index;
 use crate::repository::Repository;
 use crate::worktree::Worktree;
@@ -14,8 +15,8 @@ pub(crate) struct Session<'r> {
     worktree: Worktree<'r>,
     lock: Option<LockFile>,
     current_directory: Option<BString>,
-    /// Git would move submodules along.
-    pub(crate) recurse_submodules: bool,
+    /// Submodules move along.
+    pub(crate) recursion: Option<Recursion>,
 }
 
 impl<'r> Session<'r> {
@@ -75,11 +76,17 @@ impl<'r> Session<'r> {
             .trim_end_with(|character| character == '/');
         worktree.set_threshold(threshold);
         Session {
-            recurse_submodules: worktree.settings().recurse_submodules,
+            recursion: None,
             worktree,
             lock: None,
             current_directory: (!prefix.is_empty()).then(|| BString::from(prefix)),
         }
+    }
+
+    /// Submodules move along if the user wishes so, or else if `submodule.recurse` says so.
+    pub(crate) fn recurse(&mut self, wish: Option<bool>) {
+        let is_on = wish.unwrap_or(self.settings().recurse_submodules);
+        self.recursion = is_on.then(Recursion::default);
     }
 
     /// The user's current directory, relative to the root; `None` unless it is below the root.

@@ -23,6 +23,8 @@ pub struct SwitchOptions {
     pub overwrite_untracked: bool,
     /// Ignored files are as valuable as untracked ones.
     pub keep_ignored: bool,
+    /// Whether submodules move along; `None`: as `submodule.recurse` says.
+    pub recurse_submodules: Option<bool>,
     /// List the local changes that were carried over.
     pub list_changes: bool,
     /// With fewer files than this to write, a single worker writes them
@@ -100,7 +102,8 @@ pub(crate) fn try_to_switch(
         let switched = Switched::new(old, Outcome::Done(Done::default()));
         return conclude(repository, target, Some(changes), switched);
     }
-    let session = Session::begin(repository, options.threshold, &options.execution)?;
+    let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+    session.recurse(options.recurse_submodules);
     let way = if options.discard_changes {
         Way::Overwrite
     } else {

@@ -3,10 +3,11 @@
 use super::contents::{Contents, Results};
 use super::obstacles::{clear, Inquiry, Untracked};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
+use super::recursion::{Around, SubmoduleMoves};
 use super::rejects::ancestors;
 use super::removal::Removals;
 use super::session::Session;
-use super::submodules::{list_differing, refuse_recursion};
+use super::submodules::list_differing;
 use super::supplies::{supplies, Supplies};
 use super::transition::{transition, Effect, Rules, Start, Transition, Write};
 use crate::ignore::Ignore;
@@ -120,6 +121,7 @@ pub(crate) fn update_amending(
         refreshed: &refreshed,
         rules,
         untracked: job.untracked,
+        moves_submodules: matches!(way, Way::Overwrite | Way::Merge),
         dry_run: false,
     };
     let Some(mut done) = carry_out(session, &before, &mut next, prepare)? else {
@@ -146,6 +148,8 @@ pub(crate) struct Before<'a> {
     pub refreshed: &'a [Refreshed],
     pub rules: Rules,
     pub untracked: Untracked,
+    /// Submodules move to their commits even where the index had the same.
+    pub moves_submodules: bool,
     /// Only check; change nothing.
     pub dry_run: bool,
 }
@@ -159,6 +163,12 @@ pub(crate) fn carry_out(
     prepare: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Option<Done>> {
     let old = &before.old.index;
+    let around = Around {
+        old,
+        force: before.rules.overwrite(),
+        moves_kept: &|_| before.moves_submodules,
+    };
+    let submodules = SubmoduleMoves::plan(session, &around, next)?;
     let ignore = match before.untracked {
         Untracked::KeepIgnored => Ignore::nothing(),
         Untracked::Keep | Untracked::Overwrite => session.ignore()?,
@@ -169,6 +179,7 @@ pub(crate) fn carry_out(
         states: before.states,
         overwrites: before.rules.overwrite(),
         untracked: before.untracked,
+        leaving: &submodules.left,
         ignore: &ignore,
         current_directory: session.current_directory(),
         options: &session.engine(),
@@ -183,18 +194,21 @@ pub(crate) fn carry_out(
         is_removed: &is_removed,
     };
     let supplies = supplies(session, next, &direction)?;
-    refuse_recursion(session, old, next, before.rules.overwrite())?;
     // Everything above only reads; `prepare` is the last step that may refuse.
     if before.dry_run {
         return Ok(Some(Done::default()));
     }
     prepare()?;
     let mut done = Done::default();
+    // Removing comes first: it makes room for the files to write.
+    submodules.depart(session, &mut done)?;
+    clear(&session.root, &obstacles)?;
     done.warnings.extend(left_despite_sparse(next));
     // Removing comes first: it makes room for the files to write.
     remove(session, old, next, &mut done)?;
     clear(&session.root, &obstacles)?;
     write(session, next, supplies, &mut done)?;
+    submodules.arrive(session, &mut done)?;
     refresh(next, before.refreshed);
     smudge_racy(next, before.old, before.states);
     Ok(Some(done))

@@ -346,8 +346,6 @@ impl Journey<'_> {
             needs_all: true,
         };
         let mut session = Session::begin(repository, options.threshold, &options.execution)?;
-        // Git merges without moving submodules, whatever `submodule.recurse` says.
-        session.recurse_submodules = false;
         let branch = self.head.branch().map(ToOwned::to_owned);
         session.set_source(branch, Some(self.new));
         let committer = repository.committer()?;

@@ -142,6 +142,19 @@ impl Repository {
         })
     }
 
+    /// Whether `HEAD` could be set to `id` now: it is locked for a moment. The hook is not asked.
+    pub(crate) fn try_head_lock(&self, id: ObjectId, is_cancelled: IsCancelled<'_>) -> Result<()> {
+        let edit = RefEdit {
+            name: "HEAD".into(),
+            change: RefChange::Set(RefValue::Direct(id)),
+            expected: Expected::Anything,
+            log: None,
+            message: None,
+        };
+        let options = self.write_options(is_cancelled)?;
+        self.refs.prepare(&[edit], &options).map(drop)
+    }
+
     /// How references are written here.
     ///
     /// # Errors

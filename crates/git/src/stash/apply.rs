@@ -155,7 +155,6 @@ pub fn apply(
         reset_index(repository, &options.execution)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
-    session.recurse_submodules = false;
     let job = Move {
         old: Some(current),
         new: Some(merged.tree),

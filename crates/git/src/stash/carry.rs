@@ -78,7 +78,12 @@ impl Carrier<'_> {
     /// Switches with the changes put aside. `first` is how it ended without that.
     fn switch(&self, first: Switched) -> Result<MergingSwitch> {
         let (repository, options) = (self.repository, self.options);
-        let session = Session::begin(repository, options.threshold, &options.execution)?;
+        let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+        session.recurse(options.recurse_submodules);
+        // What is put aside are changes of files, not those in submodules.
+        if let Some(recursion) = &mut session.recursion {
+            recursion.keeps_changes = true;
+        }
         let wish = PushOptions {
             message: Some(self.message.clone()),
             threshold: options.threshold,

@@ -348,7 +348,7 @@ fn reset_hard(
     };
     let options = ResetOptions {
         mode: ResetMode::Hard,
-        no_recursion: true,
+        recurse_submodules: Some(false),
         threshold: options.threshold,
         execution: options.execution.clone(),
         ..ResetOptions::default()
@@ -418,7 +418,7 @@ fn set_paths(
         overlay: false,
         unmerged: Unmerged::LeaveOut,
         may_match_nothing: !runs_hook,
-        no_recursion: !runs_hook,
+        recurse_submodules: if runs_hook { None } else { Some(false) },
         runs_hook,
         threshold: options.threshold,
         execution: options.execution.clone(),
@@ -433,6 +433,9 @@ fn set_paths(
         PathOutcome::Unmerged(_) | PathOutcome::WithoutSide(_) => Err(Error::Internal {
             reason: "there are no conflicts".into(),
         }),
+        PathOutcome::Rejected(rejects) => Err(Error::Setup {
+            reason: rejects.said().cloned().collect::<Vec<_>>().join("\n"),
+        }),
     }
 }
 
@@ -444,6 +447,7 @@ fn add(done: &mut Done, more: Done) {
     done.workers = done.workers.max(more.workers);
     done.failures.extend(more.failures);
     done.unwritten += more.unwritten;
+    done.said.extend(more.said);
     done.warnings.extend(more.warnings);
     done.unconverted.extend(more.unconverted);
     done.collided.extend(more.collided);

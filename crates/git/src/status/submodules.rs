@@ -72,14 +72,6 @@ impl<'a> Submodules<'a> {
         Submodules::new(repository, root, index, options, worktree.execution())
     }
 
-    /// Whether the submodule at `path` has a repository.
-    pub(crate) fn is_populated(&self, path: &BStr) -> bool {
-        let directory = self.work_tree.join(OsStr::from_bytes(path));
-        self.repository
-            .other_repositories()
-            .has(&directory.join(".git"))
-    }
-
     /// Which changes of the submodule at `path` to ignore.
     fn ignored(&self, path: &BStr) -> IgnoreSubmodules {
         if let Some(wish) = self.options.ignore_submodules {

@@ -2,12 +2,18 @@
 
 mod init;
 mod modules;
+mod place;
 mod status;
 mod update;
 mod url;
 
 pub use init::{init_submodules, Registered};
+pub(crate) use modules::{Modules, FILE};
+pub(crate) use place::{
+    absorb, connect, disconnect, git_dir_of, opened, stand_alone, unabsorbable, Linked,
+};
 pub use status::{submodule_status, SubmoduleLine, SubmoduleStatusOptions};
+pub(crate) use update::not_here;
 pub use update::{update_submodules, SubmoduleUpdateOptions, UpdateEvent, UpdateFailure};
 
 use crate::display::relative;
@@ -17,11 +23,12 @@ use crate::worktree::pathspecs::Pathspecs;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
-use hedgerow_engine::{run_tasks, Execution, Scope};
+use hedgerow_engine::{run_tasks, Execution, Jobs, Scope};
+use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 /// Submodules in submodules are entered so deep.
-const DEPTH_LIMIT: usize = 64;
+pub(crate) const DEPTH_LIMIT: usize = 64;
 
 /// A submodule as the index has it.
 #[derive(Clone, Debug)]
@@ -61,7 +68,7 @@ fn listed(repository: &Repository, index: &Index, pathspecs: &[BString]) -> Resu
     })
 }
 
-fn read_index(repository: &Repository) -> Result<Index> {
+pub(crate) fn read_index(repository: &Repository) -> Result<Index> {
     let hash = repository.hash_kind();
     let loaded = Index::load(repository.index_path(), repository.git_dir(), hash)?;
     Ok(loaded.map_or_else(|| Index::empty(hash), |(index, _)| index))
@@ -78,7 +85,7 @@ fn displayed(repository: &Repository, above: &BStr, path: &BStr) -> BString {
 }
 
 /// The results of `work` for each of `items`, in their order; several at a time.
-fn in_parallel<I: Sync, T: Send>(
+pub(crate) fn in_parallel<I: Sync, T: Send>(
     execution: &Execution,
     items: &[I],
     work: impl Fn(&I) -> Result<T> + Sync,
@@ -97,4 +104,14 @@ fn in_parallel<I: Sync, T: Send>(
     let mut done = done.into_inner().map_err(|_| poisoned())?;
     done.sort_unstable_by_key(|(at, _)| *at);
     Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// With many submodules, one worker in each; with few, they share the workers.
+pub(crate) fn shared(execution: &Execution, tasks: usize) -> Execution {
+    let workers = execution.threads().get();
+    match NonZeroUsize::new(workers / tasks.max(1)) {
+        _ if tasks <= 1 => execution.clone(),
+        Some(each) => execution.with_jobs(Jobs::Fixed(each)),
+        None => execution.with_jobs(Jobs::Fixed(NonZeroUsize::MIN)),
+    }
 }

@@ -13,13 +13,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-const FILE: &[u8] = b".gitmodules";
+pub(crate) const FILE: &[u8] = b".gitmodules";
 /// A larger file is refused, in bytes.
 const LIMIT_BYTES: u64 = 64 << 20;
 
 /// A submodule of `.gitmodules`.
 #[derive(Clone, Debug)]
-pub(super) struct Module {
+pub(crate) struct Module {
     pub name: BString,
     /// Where it is cloned from.
     pub url: Option<BString>,
@@ -28,29 +28,38 @@ pub(super) struct Module {
 }
 
 /// The submodules of a working tree, by path.
-pub(super) struct Modules {
+pub(crate) struct Modules {
     by_path: HashMap<BString, Module>,
     /// Git's warnings about what is ignored.
     pub warnings: Vec<String>,
 }
 
 impl Modules {
-    pub(super) fn read(repository: &Repository, index: &Index) -> Result<Self> {
+    /// Those of the working tree, or of `index` if there is no such file.
+    pub(crate) fn read(repository: &Repository, index: &Index) -> Result<Self> {
         let root = Dir::open(repository.require_work_tree()?)?;
+        let mut content = Vec::new();
+        match root.open_file(FILE) {
+            Ok(file) => file.read_to_end(&mut content, LIMIT_BYTES)?,
+            Err(_) => return Modules::of_index(repository, index),
+        }
+        Modules::parse(&content)
+    }
+
+    /// Those of `index`.
+    pub(crate) fn of_index(repository: &Repository, index: &Index) -> Result<Self> {
+        match index.find(FILE.as_bstr(), Stage::Merged) {
+            Ok(row) => Modules::parse(&repository.read_object(&index.entries()[row].id)?.1),
+            Err(_) => Modules::parse(b""),
+        }
+    }
+
+    fn parse(content: &[u8]) -> Result<Self> {
         let mut modules = Modules {
             by_path: HashMap::new(),
             warnings: Vec::new(),
         };
-        let mut content = Vec::new();
-        match root.open_file(FILE) {
-            Ok(file) => file.read_to_end(&mut content, LIMIT_BYTES)?,
-            Err(_) => {
-                if let Ok(row) = index.find(FILE.as_bstr(), Stage::Merged) {
-                    content = repository.read_object(&index.entries()[row].id)?.1;
-                }
-            }
-        }
-        let file = Config::of_file(&content, Path::new(".gitmodules"))?;
+        let file = Config::of_file(content, Path::new(".gitmodules"))?;
         for name in file.subsections("submodule") {
             modules.add(&file, name)?;
         }
@@ -90,12 +99,12 @@ impl Modules {
         Ok(())
     }
 
-    pub(super) fn at(&self, path: &BStr) -> Option<&Module> {
+    pub(crate) fn at(&self, path: &BStr) -> Option<&Module> {
         self.by_path.get(path)
     }
 
     /// Whether the submodule is active: git-submodule(1) under "ACTIVE SUBMODULES", gitsubmodules(7).
-    pub(super) fn is_active(&self, repository: &Repository, path: &BStr) -> Result<bool> {
+    pub(crate) fn is_active(&self, repository: &Repository, path: &BStr) -> Result<bool> {
         let Some(module) = self.at(path) else {
             return Ok(false);
         };

@@ -2,20 +2,19 @@
 //! be cloned or fetched is refused before anything is touched.
 
 use super::modules::{refuse_links, Module, Modules};
-use super::{displayed, in_parallel, listed, read_index, Listed, DEPTH_LIMIT};
+use super::place::{connect, ensure_worktree, git_dir_of, opened};
+use super::{displayed, in_parallel, listed, read_index, shared, Listed, DEPTH_LIMIT};
 use crate::checkout::{switch, Outcome, SwitchOptions, Switched, Target};
 use crate::config::Environment;
 use crate::discover::is_git_dir;
 use crate::repository::Repository;
-use crate::worktrees::{relative, write_line};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
-use hedgerow_engine::{Execution, Jobs};
+use hedgerow_engine::Execution;
 use std::ffi::OsStr;
-use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of an update of submodules.
 #[derive(Clone, Debug, Default)]
@@ -207,7 +206,7 @@ impl Level<'_> {
         let dot_git = directory.join(".git");
         let mut connect = None;
         if !hedgerow_fs::is_there(&dot_git)? {
-            let git_dir = git_dir_of(repository, module)?;
+            let git_dir = git_dir_of(repository, module.name.as_bstr())?;
             if !is_git_dir(&git_dir, repository.environment()) {
                 return Err(not_here(shown.as_bstr(), "cloned"));
             }
@@ -287,7 +286,7 @@ impl Runner<'_> {
     /// Updates a submodule, and what is in it.
     fn run(&self, task: &Task) -> Result<Vec<UpdateEvent>> {
         if let Some(git_dir) = &task.connect {
-            connect(&self.environment, &task.directory, git_dir)?;
+            connect(&self.environment, &task.directory, git_dir, true)?;
         }
         let submodule = opened(&self.environment, &task.directory, None)?;
         ensure_worktree(&submodule, &task.directory)?;
@@ -370,102 +369,11 @@ fn is_complete(switched: &Switched) -> bool {
     is_done && switched.head_failure.is_none() && switched.hook_failure.is_none()
 }
 
-/// With many submodules, one worker in each; with few, they share the workers.
-fn shared(execution: &Execution, tasks: usize) -> Execution {
-    let workers = execution.threads().get();
-    match NonZeroUsize::new(workers / tasks.max(1)) {
-        _ if tasks <= 1 => execution.clone(),
-        Some(each) => execution.with_jobs(Jobs::Fixed(each)),
-        None => execution.with_jobs(Jobs::Fixed(NonZeroUsize::MIN)),
-    }
-}
-
-fn not_here(shown: &BStr, what: &str) -> Error {
+pub(crate) fn not_here(shown: &BStr, what: &str) -> Error {
     Error::NotBuilt {
         reason: format!(
             "updating the submodule '{shown}', which has to be {what} first: git submodule update \
              does that"
         ),
     }
-}
-
-/// Where the Git directory of a submodule is, if it was cloned: below `modules`. One inside of
-/// that of another submodule is refused.
-fn git_dir_of(repository: &Repository, module: &Module) -> Result<PathBuf> {
-    let modules = repository.common_dir().join("modules");
-    for slash in module.name.find_iter(b"/") {
-        let around = modules.join(OsStr::from_bytes(&module.name[..slash]));
-        if is_git_dir(&around, repository.environment()) {
-            let git_dir = modules.join(OsStr::from_bytes(&module.name));
-            return Err(Error::Setup {
-                reason: format!(
-                    "refusing to create/use '{}' in another submodule's git dir",
-                    git_dir.display()
-                ),
-            });
-        }
-    }
-    Ok(modules.join(OsStr::from_bytes(&module.name)))
-}
-
-/// Opens a submodule, whose working tree has to be where it belongs. `git_dir`: it is not connected
-/// with that yet.
-fn opened(
-    environment: &Environment,
-    directory: &Path,
-    git_dir: Option<&Path>,
-) -> Result<Repository> {
-    if let Some(git_dir) = git_dir {
-        return Repository::discover(&Environment {
-            cwd: git_dir.to_owned(),
-            git_dir: Some(git_dir.to_owned()),
-            work_tree: Some(git_dir.to_owned()),
-            index_file: None,
-            common_dir: None,
-            object_directory: None,
-            ..environment.clone()
-        });
-    }
-    let submodule = Repository::open_submodule(directory, environment)?;
-    let top = submodule.require_work_tree()?;
-    if hedgerow_fs::real_path(top)? != hedgerow_fs::real_path(directory)? {
-        return Err(Error::Setup {
-            reason: format!(
-                "the working tree of the submodule in '{}' is elsewhere: '{}'",
-                directory.display(),
-                top.display()
-            ),
-        });
-    }
-    Ok(submodule)
-}
-
-/// Makes the directory and the Git directory of a submodule name each other.
-fn connect(environment: &Environment, directory: &Path, git_dir: &Path) -> Result<()> {
-    hedgerow_fs::create_directories(directory)?;
-    let top = hedgerow_fs::real_path(directory)?;
-    let git_dir = hedgerow_fs::real_path(git_dir)?;
-    // What it says of files is about a working tree that is gone.
-    hedgerow_fs::remove_file(&git_dir.join("index"))?;
-    let to_git_dir = relative(&git_dir, &top);
-    let line = [b"gitdir: ", to_git_dir.as_os_str().as_bytes()].concat();
-    write_line(&top.join(".git"), &line)?;
-    let submodule = opened(environment, directory, Some(&git_dir))?;
-    let to_top = BString::from(relative(&top, &git_dir).as_os_str().as_bytes());
-    if submodule.config().string("core.worktree").as_ref() == Some(&to_top) {
-        return Ok(());
-    }
-    submodule.set_config("core", &[("worktree", to_top)])
-}
-
-/// Sets `core.worktree` of a submodule that does not have it, as git does.
-fn ensure_worktree(submodule: &Repository, directory: &Path) -> Result<()> {
-    let top = hedgerow_fs::real_path(directory)?;
-    let git_dir = hedgerow_fs::real_path(submodule.git_dir())?;
-    let to_top = BString::from(relative(&top, &git_dir).as_os_str().as_bytes());
-    let set = submodule.config().string("core.worktree");
-    if set.is_none() {
-        submodule.set_config("core", &[("worktree", to_top)])?;
-    }
-    Ok(())
 }

@@ -116,6 +116,11 @@ impl<'r> Worktree<'r> {
         &self.execution
     }
 
+    /// With fewer files than this to write, a single worker writes them.
+    pub(crate) fn threshold(&self) -> Option<u64> {
+        self.threshold
+    }
+
     /// With fewer files than `threshold` to write, a single worker writes them.
     pub(crate) fn set_threshold(&mut self, threshold: Option<u64>) {
         self.threshold = threshold;

@@ -208,7 +208,6 @@ fn what_only_git_has_is_refused_by_name() {
     let origin = origin();
     for (word, name) in [
         ("-p", "--patch"),
-        ("--recurse-submodules", "--recurse-submodules"),
         ("--no-auto-advance", "--no-auto-advance"),
         ("-U3", "--unified"),
     ] {

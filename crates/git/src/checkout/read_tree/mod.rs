@@ -4,6 +4,7 @@ mod join;
 
 use super::obstacles::Untracked;
 use super::outcome::Done;
+use super::recursion::Recursion;
 use super::rejects::Rejects;
 use super::session::Session;
 use super::transition::{Effect, Rules, Transition};
@@ -54,6 +55,8 @@ pub struct ReadTreeOptions {
     pub aggressive: bool,
     /// Change nothing.
     pub dry_run: bool,
+    /// Whether submodules move along; `None`: as `submodule.recurse` says.
+    pub recurse_submodules: Option<bool>,
     /// Do not apply the patterns of a sparse checkout.
     pub no_sparse_checkout: bool,
     /// Write the index to this file instead.
@@ -86,10 +89,23 @@ pub enum ReadTreeOutcome {
 /// # Errors
 /// [`Error::Setup`], in git's words, if that makes no sense; nothing was touched then.
 pub fn read_tree(repository: &Repository, options: &ReadTreeOptions) -> Result<ReadTreeOutcome> {
-    repository.with_promised(|repository| try_to_read(repository, options))
+    repository.with_promised(|repository| try_to_read(repository, options, None))
 }
 
-fn try_to_read(repository: &Repository, options: &ReadTreeOptions) -> Result<ReadTreeOutcome> {
+/// The same in a submodule that moves along with the repository around it.
+pub(super) fn read_within(
+    submodule: &Repository,
+    options: &ReadTreeOptions,
+    recursion: Recursion,
+) -> Result<ReadTreeOutcome> {
+    submodule.with_promised(|submodule| try_to_read(submodule, options, Some(recursion.clone())))
+}
+
+fn try_to_read(
+    repository: &Repository,
+    options: &ReadTreeOptions,
+    within: Option<Recursion>,
+) -> Result<ReadTreeOutcome> {
     if options.trees.len() > TREES_LIMIT {
         let reason = format!("I cannot read more than {TREES_LIMIT} trees");
         return Err(refused(reason));
@@ -105,6 +121,11 @@ fn try_to_read(repository: &Repository, options: &ReadTreeOptions) -> Result<Rea
         &options.execution,
         uses_worktree,
     )?;
+    let keeps_untracked = within.as_ref().is_some_and(|it| it.keeps_untracked);
+    match within {
+        Some(_) => session.recursion = within,
+        None => session.recurse(options.recurse_submodules),
+    }
     let mut old = if merges {
         session.read_index()?
     } else {
@@ -159,11 +180,12 @@ fn try_to_read(repository: &Repository, options: &ReadTreeOptions) -> Result<Rea
             states: &states,
             refreshed: &refreshed,
             rules,
-            untracked: if rules.overwrite() {
+            untracked: if rules.overwrite() && !keeps_untracked {
                 Untracked::Overwrite
             } else {
                 Untracked::Keep
             },
+            moves_submodules: options.trees.len() == 1,
             dry_run: options.dry_run || refuses,
         };
         match carry_out(&session, &before, &mut next, &mut || Ok(()))? {

@@ -62,8 +62,8 @@ pub struct ResetOptions {
     pub intent_to_add: bool,
     /// Leave the stat data of the index as they are, and do not look for unstaged changes.
     pub no_refresh: bool,
-    /// Submodules stay as they are, whatever `submodule.recurse` says.
-    pub no_recursion: bool,
+    /// Whether submodules move along; `None`: as `submodule.recurse` says.
+    pub recurse_submodules: Option<bool>,
     /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
@@ -219,7 +219,7 @@ fn move_head(
                 needs_all: true,
             };
             let mut session = Session::begin(repository, options.threshold, &options.execution)?;
-            session.recurse_submodules &= !options.no_recursion;
+            session.recurse(options.recurse_submodules);
             let source = request.branch(repository)?;
             session.set_source(source, Some(commit.unwrap_or(tree)));
             match update(&mut session, &job, &mut prepare)? {

@@ -1,0 +1,356 @@
+//! Moves between commits, and what is refused: words, exit codes and what is left.
+
+use super::scene::{assert_no_locks, state, unabsorb, Pair, Scene};
+use hedgerow_testkit::{Random, Repository};
+use std::fs;
+
+/// A change in the working tree.
+type Change = fn(&Repository);
+
+const TAGS: [&str; 8] = [
+    "none", "add", "modify", "nested", "nested2", "two", "file", "dir",
+];
+
+/// Moves to a commit, with submodules.
+const MOVES: [&[&str]; 8] = [
+    &["checkout", "-q", "--recurse-submodules", "--detach"],
+    &["-c", "submodule.recurse=true", "checkout", "-q", "--detach"],
+    &["switch", "--detach", "--recurse-submodules=yes"],
+    &["reset", "--keep", "--recurse-submodules"],
+    &["reset", "--hard", "--recurse-submodules"],
+    &["reset", "--merge", "--recurse-submodules"],
+    &["checkout", "-q", "-f", "--recurse-submodules", "--detach"],
+    &["read-tree", "-m", "-u", "--recurse-submodules", "HEAD"],
+];
+
+fn walk(format: &str, seed: u64, steps: usize) {
+    let scene = Scene::new(format);
+    let mut pair = scene.pair("add");
+    let mut random = Random::new(seed);
+    for _ in 0..steps {
+        let words = [*random.pick(&MOVES), &[*random.pick(&TAGS)]].concat();
+        let is_read_tree = words[0] == "read-tree";
+        moved(&mut pair, &words);
+        if is_read_tree && words.ends_with(&["dir"]) {
+            // On the way back, git does not find a repository in the directory, and ends.
+            pair = scene.pair("dir");
+        } else if is_read_tree {
+            moved(
+                &mut pair,
+                &["reset", "-q", "--hard", "--recurse-submodules"],
+            );
+        }
+    }
+}
+
+/// `-c` is git's; hedgerow takes the same from a variable.
+fn moved(pair: &mut Pair, words: &[&str]) {
+    if let ["-c", _, rest @ ..] = words {
+        pair.each("recurse", |it| {
+            it.git(&["config", "submodule.recurse", "true"]);
+        });
+        pair.same(rest);
+        pair.each("do not", |it| {
+            it.git(&["config", "--unset", "submodule.recurse"]);
+        });
+    } else {
+        pair.same(words);
+    }
+}
+
+#[test]
+fn submodules_move_along() {
+    walk("sha1", 7, 45);
+}
+
+#[test]
+fn submodules_move_along_with_longer_ids() {
+    walk("sha256", 8, 20);
+}
+
+fn write(path: &'static str, text: &'static str) -> impl Fn(&Repository) {
+    move |it| it.write(path, text)
+}
+
+#[test]
+fn what_git_refuses_is_refused_in_its_words() {
+    let scene = Scene::new("sha1");
+    let edit = write("sub/file", "edit\n");
+    for (tag, to) in [("add", "modify"), ("add", "none"), ("modify", "dir")] {
+        for words in [
+            &["checkout", "--recurse-submodules", to][..],
+            &["checkout", "-q", "--recurse-submodules", to],
+            &["reset", "--keep", "--recurse-submodules", to],
+            &["reset", "--merge", "--recurse-submodules", to],
+            &["read-tree", "-m", "-u", "--recurse-submodules", "HEAD", to],
+            &[
+                "read-tree",
+                "-m",
+                "-u",
+                "-n",
+                "--recurse-submodules",
+                "HEAD",
+                to,
+            ],
+        ] {
+            let mut pair = scene.pair(tag);
+            pair.each("edit", &edit);
+            assert_ne!(pair.same(words).code, 0);
+            pair.each("stage", |it| {
+                it.git(&["-C", "sub", "add", "file"]);
+            });
+            assert_ne!(pair.same(words).code, 0);
+        }
+    }
+    let mut pair = scene.pair("nested");
+    pair.each("edit", write("sub/inner/in", "edit\n"));
+    let refused = pair.same(&["checkout", "--recurse-submodules", "nested2"]);
+    assert_eq!(refused.code, 1);
+    pair.each("of two", |it| {
+        it.git(&["checkout", "-q", "-f", "--recurse-submodules", "two"]);
+        it.write("dir/two/two", "edit\n");
+        it.write("sub/file", "edit\n");
+    });
+    let refused = pair.same(&["checkout", "--recurse-submodules", "none"]);
+    assert!(refused.stderr.contains("\tdir/two\n\tsub\n"), "{refused:?}");
+    let mut pair = scene.pair("modify");
+    pair.each("another commit and an edit", |it| {
+        it.git(&["-C", "sub", "checkout", "-q", "HEAD~"]);
+        it.write("sub/file", "edit\n");
+    });
+    assert_eq!(
+        pair.same(&["checkout", "--recurse-submodules", "nested"])
+            .code,
+        1
+    );
+    assert_eq!(
+        pair.same(&["checkout", "--recurse-submodules", "none"])
+            .code,
+        1
+    );
+}
+
+#[test]
+fn what_is_forced_overwrites_as_with_git() {
+    let scene = Scene::new("sha1");
+    for words in [
+        &["checkout", "-f", "--recurse-submodules", "modify"][..],
+        &["checkout", "-f", "--recurse-submodules", "none"],
+        &["checkout", "-f", "--recurse-submodules"],
+        &["reset", "--hard", "--recurse-submodules", "nested2"],
+        &["reset", "--hard", "--recurse-submodules", "file"],
+        &["reset", "--hard", "--recurse-submodules", "dir"],
+        &[
+            "read-tree",
+            "--reset",
+            "-u",
+            "--recurse-submodules",
+            "modify",
+        ],
+        &["restore", "--recurse-submodules", "sub"],
+        &[
+            "restore",
+            "--recurse-submodules",
+            "--source=modify",
+            "-SW",
+            "sub",
+        ],
+        &["restore", "--recurse-submodules", "--source=modify", "sub"],
+        &["checkout", "--recurse-submodules", "."],
+    ] {
+        let mut pair = scene.pair("nested");
+        pair.each("edits", |it| {
+            it.write("sub/file", "edit\n");
+            it.git(&["-C", "sub", "add", "file"]);
+            it.write("sub/keep", "edit\n");
+            it.write("sub/inner/in", "edit\n");
+            it.git(&["-C", "sub", "checkout", "-q", "-b", "mine"]);
+        });
+        assert_eq!(pair.same(words).code, 0, "{words:?}");
+    }
+}
+
+#[test]
+fn the_places_of_submodules_are_made_and_left_as_by_git() {
+    let scene = Scene::new("sha1");
+    let cases: [(&str, Change, &[&str]); 12] = [
+        (
+            "none",
+            |it| fs::create_dir(it.path("sub")).unwrap(),
+            &["checkout", "add"],
+        ),
+        ("none", |it| it.write("sub", "u\n"), &["checkout", "add"]),
+        (
+            "none",
+            |it| it.write("sub/u", "u\n"),
+            &["checkout", "-q", "add"],
+        ),
+        ("add", |it| it.remove("sub"), &["checkout", "modify"]),
+        ("add", |it| it.remove("sub"), &["checkout", "-f", "modify"]),
+        ("add", |it| it.remove("sub/.git"), &["checkout", "modify"]),
+        (
+            "add",
+            |it| it.write("sub/.git", "gitdir: no/where\n"),
+            &["reset", "--hard", "modify"],
+        ),
+        ("add", |it| it.write("sub/u", "u\n"), &["checkout", "none"]),
+        (
+            "add",
+            |it| it.write("sub/u", "u\n"),
+            &["reset", "--hard", "dir"],
+        ),
+        ("clash", |_| (), &["checkout", "add"]),
+        (
+            "modify",
+            |it| it.write("sub/x.o", "u\n"),
+            &["checkout", "file"],
+        ),
+        (
+            "nested",
+            |it| {
+                it.git(&["config", "submodule.sub.active", "false"]);
+            },
+            &["checkout", "none"],
+        ),
+    ];
+    for (tag, change, words) in cases {
+        let mut pair = scene.pair(tag);
+        pair.each("change", change);
+        let words = [&words[..1], &["--recurse-submodules"], &words[1..]].concat();
+        pair.same(&words);
+    }
+}
+
+#[test]
+fn git_directories_are_absorbed() {
+    let scene = Scene::new("sha1");
+    for (tag, words) in [
+        ("add", &["checkout", "none"][..]),
+        ("add", &["checkout", "modify"]),
+        ("add", &["reset", "--hard", "dir"]),
+        ("nested", &["checkout", "none"]),
+        ("nested", &["checkout", "-q", "nested2"]),
+    ] {
+        let mut pair = scene.pair(tag);
+        pair.each("unabsorbed", unabsorb);
+        let words = [&words[..1], &["--recurse-submodules"], &words[1..]].concat();
+        let said = pair.same(&words).stderr;
+        assert!(said.contains("Migrating git directory of 'sub'"), "{said}");
+    }
+}
+
+#[test]
+fn the_option_is_read_as_by_git() {
+    let scene = Scene::new("sha1");
+    let mut pair = scene.pair("none");
+    for words in [
+        &["checkout", "--recurse-submodules=no", "add"][..],
+        &["checkout", "--recurse-submodules=bogus", "modify"],
+        &[
+            "checkout",
+            "--recurse-submodules",
+            "--no-recurse-submodules",
+            "none",
+        ],
+        &[
+            "checkout",
+            "--no-recurse-submodules",
+            "--recurse-submodules=1",
+            "add",
+        ],
+        &["reset", "--recurse-submodules", "modify"],
+        &["reset", "--soft", "--recurse-submodules", "add"],
+        &["stash", "push"],
+    ] {
+        pair.same(words);
+    }
+}
+
+/// Git overwrites all of these.
+#[test]
+fn changes_that_git_loses_are_kept() {
+    let scene = Scene::new("sha1");
+    let cases: [(&str, &str, &str); 7] = [
+        ("add", "sub/file", "file"),
+        ("add", "sub/u", "file"),
+        ("add", "sub/inner", "nested"),
+        ("nested", "sub/inner/in", "add"),
+        ("nested", "sub/inner/in", "none"),
+        ("nested", "sub/inner/in", "file"),
+        ("none", "sub/file", "add"),
+    ];
+    for (tag, path, to) in cases {
+        let copy = scene.copy(tag);
+        copy.write(path, "edit\n");
+        let before = state(&copy);
+        let outcome = copy_says(&copy, &["checkout", "--recurse-submodules", to]);
+        assert_eq!(outcome.code, 1, "{tag} {path} {to}: {outcome:?}");
+        assert!(outcome.stderr.contains("sub"), "{outcome:?}");
+        assert_eq!(before, state(&copy), "{tag} {path} {to}");
+        assert_no_locks(&copy, to);
+    }
+    // What both commits have stays changed.
+    let copy = scene.copy("add");
+    copy.write("sub/keep", "edit\n");
+    let outcome = copy_says(&copy, &["checkout", "--recurse-submodules", "modify"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(copy.read("sub/keep"), b"edit\n");
+    assert_eq!(copy.read("sub/file"), b"two\n");
+    // So do changes in submodules when those of files are merged.
+    let copy = scene.copy("add");
+    copy.write("sub/keep", "edit\n");
+    copy.write("base", "mine\n");
+    copy.git(&["config", "submodule.recurse", "true"]);
+    let outcome = copy_says(&copy, &["checkout", "-m", "modify"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(copy.read("sub/keep"), b"edit\n");
+    assert_eq!(copy.read("base"), b"mine\n");
+}
+
+fn copy_says(copy: &Repository, words: &[&str]) -> hedgerow_testkit::Outcome {
+    let mut command = crate::HEDGEROW.command(&copy.root);
+    command.args(words);
+    hedgerow_testkit::run(command)
+}
+
+/// Whatever would fail in the last submodule is found before the first is touched.
+#[test]
+fn nothing_is_touched_if_one_submodule_cannot_move() {
+    let scene = Scene::new("sha1");
+    let cases: [(&str, Change); 7] = [
+        ("modified", |it| it.write("dir/two/two", "edit\n")),
+        ("not cloned", |it| {
+            it.remove("dir/two");
+            fs::remove_dir_all(it.path(".git/modules/a")).unwrap();
+        }),
+        ("locked", |it| it.write(".git/modules/a/2/index.lock", "")),
+        ("its HEAD", |it| it.write(".git/modules/sub/HEAD.lock", "")),
+        ("its settings", |it| {
+            it.write(".git/modules/a/2/config.lock", "")
+        }),
+        ("nested and modified", |it| {
+            it.write("sub/inner/in", "edit\n")
+        }),
+        ("nested and locked", |it| {
+            it.write(".git/modules/sub/modules/inner/index.lock", "");
+        }),
+    ];
+    for (what, change) in cases {
+        let copy = scene.copy("two");
+        change(&copy);
+        let before = state(&copy);
+        let to = match what {
+            "not cloned" => "two",
+            "its HEAD" => "modify",
+            _ => "none",
+        };
+        let words = match to {
+            "two" => ["reset", "--hard", "--recurse-submodules", "two"],
+            _ => ["checkout", "-q", "--recurse-submodules", to],
+        };
+        let outcome = copy_says(&copy, &words);
+        assert_ne!(outcome.code, 0, "{what}: {outcome:?}");
+        assert_eq!(before, state(&copy), "{what}");
+        copy.assert_no_lock(what);
+    }
+}

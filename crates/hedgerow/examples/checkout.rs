@@ -45,10 +45,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             Ok(())
         }
-        // Files could not be written, and the branch stays where it was.
-        Outcome::Incomplete(done) => {
-            Err(format!("{} files could not be written", done.failures.len()).into())
-        }
         Outcome::Rejected(_) => Err("local changes would be lost: nothing was touched".into()),
         Outcome::Unmerged(paths) => Err(format!("{} paths are in conflict", paths.len()).into()),
     }

@@ -336,7 +336,7 @@ fn what_an_input_is_is_said() {
         ("short", "a plain file"),
     ] {
         let refused = image(home, &["create", name, "new"]);
-        let reason = format!("this is {what}, no tar archive");
+        let reason = format!("this is {what}, not a tar archive");
         assert!(refused.stderr.contains(&reason), "{refused:?}");
         assert_eq!(refused.code, 2);
     }

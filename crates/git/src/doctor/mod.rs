@@ -116,7 +116,7 @@ pub fn examine(directory: &Path, environment: &Environment) -> Result<Facts> {
             threads: hedgerow_fs::thread_limit(),
             watches: hedgerow_fs::watch_limit(),
         },
-        git_version: git_version(),
+        git_version: git_version()?,
         repository,
     })
 }
@@ -151,8 +151,11 @@ fn repository_facts(repository: &Repository) -> Result<RepositoryFacts> {
     })
 }
 
-/// The version of the git that is found in `PATH`; `None` if it cannot be run.
-fn git_version() -> Option<String> {
+/// The version of the git that is found in `PATH`; `None` if there is none.
+///
+/// # Errors
+/// It could not be started for another reason.
+fn git_version() -> Result<Option<String>> {
     let git = Process {
         program: "git".into(),
         arguments: vec!["version".into()],
@@ -163,7 +166,11 @@ fn git_version() -> Option<String> {
         let mut limited = Read::take(output, VERSION_LIMIT_BYTES);
         limited.read_to_string(&mut text).map(drop)
     });
-    let ended_well = answer.is_ok_and(|answer| answer.exit == Exit::Status(0));
-    let version = text.trim().strip_prefix("git version ")?;
-    ended_well.then(|| version.to_owned())
+    let ended_well = match answer {
+        Ok(answer) => answer.exit == Exit::Status(0),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+        Err(error) => return Err(error.into()),
+    };
+    let version = text.trim().strip_prefix("git version ");
+    Ok(version.filter(|_| ended_well).map(str::to_owned))
 }

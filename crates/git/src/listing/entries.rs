@@ -121,7 +121,7 @@ fn states(
     }
     if options.modified {
         if index.is_unmerged() {
-            judge_stages(worktree, index, &rules, &mut states)?;
+            judge_stages(worktree, index, &rules, &is_asked, &mut states)?;
         }
         let settled = worktree.settle(&mut states, index, None)?;
         worktree.end_filters();
@@ -145,10 +145,11 @@ fn judge_stages(
     worktree: &Worktree<'_>,
     index: &Index,
     rules: &StateRules,
+    is_asked: &dyn Fn(usize) -> bool,
     states: &mut [State],
 ) -> Result<()> {
-    for (judged, entry) in states.iter_mut().zip(index.entries()) {
-        if entry.flags.stage == Stage::Merged || !judged.is_file() {
+    for (row, (judged, entry)) in states.iter_mut().zip(index.entries()).enumerate() {
+        if entry.flags.stage == Stage::Merged || !judged.is_file() || !is_asked(row) {
             continue;
         }
         let (parent, name) = split_path(index.path(entry));

@@ -42,6 +42,8 @@ pub struct PathOptions {
     pub unmerged: Unmerged,
     /// Also write files outside the sparse checkout.
     pub beyond_sparse: bool,
+    /// Of the paths that match, only these.
+    pub only: Option<BTreeSet<BString>>,
     /// Pathspecs that match nothing are passed over.
     pub may_match_nothing: bool,
     /// Whether submodules move along; `None`: as `submodule.recurse` says.
@@ -66,6 +68,7 @@ impl Default for PathOptions {
             overlay: true,
             unmerged: Unmerged::Refuse,
             beyond_sparse: false,
+            only: None,
             may_match_nothing: false,
             recurse_submodules: None,
             runs_hook: true,
@@ -372,7 +375,7 @@ impl Plan<'_> {
             let path = self.old.index.path(entry);
             let chosen = match self.chosen_stage(row) {
                 Some(chosen) => chosen,
-                None => self.is_within(entry.flags) && matcher.matches(path, entry.mode),
+                None => self.is_within(path, entry.flags) && matcher.matches(path, entry.mode),
             };
             self.push(path, Some(row), Row::from(entry), chosen)?;
         }
@@ -390,8 +393,14 @@ impl Plan<'_> {
 
     /// Whether an entry with these flags is looked at: outside the sparse checkout nothing is, if
     /// not asked for.
-    fn is_within(&self, flags: Flags) -> bool {
-        self.options.beyond_sparse || !flags.skip_worktree
+    fn is_within(&self, path: &BStr, flags: Flags) -> bool {
+        self.is_named(path) && (self.options.beyond_sparse || !flags.skip_worktree)
+    }
+
+    /// Whether a path is one of those that alone are looked at.
+    fn is_named(&self, path: &BStr) -> bool {
+        let only = self.options.only.as_ref();
+        only.is_none_or(|only| only.contains(path))
     }
 
     /// Chooses rows: paths that are in the tree and match are taken from the tree. All others stay,
@@ -404,9 +413,8 @@ impl Plan<'_> {
                 let path = tree.path(change);
                 let side = change.new?;
                 let mode = Mode::from(side.kind);
-                matcher
-                    .fits(path, mode)
-                    .then(|| (path, Row::new(side.id, mode)))
+                let is_taken = matcher.fits(path, mode) && self.is_named(path);
+                is_taken.then(|| (path, Row::new(side.id, mode)))
             })
             .collect();
         let old = &self.old.index;
@@ -446,7 +454,7 @@ impl Plan<'_> {
     fn stay(&mut self, path: &BStr, row: usize, matcher: &mut Pathspecs) -> Result<()> {
         let entry = &self.old.index.entries()[row];
         let is_removed = !self.options.overlay
-            && self.is_within(entry.flags)
+            && self.is_within(path, entry.flags)
             && matcher.matches(path, entry.mode);
         if !is_removed {
             return self.push(path, Some(row), Row::from(entry), false);
@@ -475,7 +483,7 @@ impl Plan<'_> {
                 && (old.id, old.mode) == (file.id, file.mode)
         });
         let entry = same.map_or(file, |old| Row::from(&old));
-        let chosen = self.is_within(entry.flags) && matcher.matches(path, entry.mode);
+        let chosen = self.is_within(path, entry.flags) && matcher.matches(path, entry.mode);
         self.push(path, last, entry, chosen)
     }
 

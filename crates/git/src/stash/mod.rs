@@ -12,6 +12,7 @@ mod index_patch;
 mod list;
 mod push;
 mod show;
+mod taking;
 mod untracked;
 
 pub use apply::{apply, Applied, ApplyLabels, ApplyOptions, ApplyOutcome};

@@ -3,6 +3,7 @@
 use super::apply::reset_index;
 use super::capture::{unmerged_paths, Changes, Files};
 use super::list::{set, STASH};
+use super::taking::Taking;
 use super::untracked::{self, UntrackedWish};
 use crate::checkout::{
     checkout_paths, reset, Done, PathOptions, PathOutcome, ResetMode, ResetOptions, ResetOutcome,
@@ -12,7 +13,6 @@ use crate::index::Mode;
 use crate::objects::{write_tree, NewCommit, ObjectWriter, TreeRow};
 use crate::refs::Signature;
 use crate::repository::Repository;
-use crate::status::Staged;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -102,7 +102,7 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     // What follows locks the index itself.
     drop(session);
     if options.staged {
-        restore_paths(repository, options, recorded.staged_paths(), &mut done)?;
+        restore_paths(repository, options, recorded.taking, &mut done)?;
         if options.pathspecs.is_empty() && !options.keep_index {
             // The index is as HEAD already; but git resets it here, and logs that.
             reset_index(repository, &options.execution)?;
@@ -110,8 +110,7 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     } else if options.pathspecs.is_empty() {
         reset_hard(repository, options, recorded.head, &mut done)?;
     } else {
-        let specs = options.pathspecs.clone();
-        restore_paths(repository, options, specs, &mut done)?;
+        restore_paths(repository, options, recorded.taking, &mut done)?;
     }
     let mut not_kept = Vec::new();
     if options.keep_index && !options.staged && !recorded.index_tree.is_empty_tree() {
@@ -151,7 +150,8 @@ pub(super) struct Recorded {
     message: BString,
     committer: Signature,
     pub warnings: Vec<String>,
-    staged: Staged,
+    /// What goes back to HEAD, if not everything does.
+    taking: Taking,
     /// The untracked files that are in it.
     untracked: Vec<(BString, Mode, ObjectId)>,
 }
@@ -260,6 +260,11 @@ pub(super) fn record(
     };
     let commit = write(tree, &parents, message.as_bstr())?;
     writer.sync_names()?;
+    let taking = if options.staged || !options.pathspecs.is_empty() {
+        Taking::of(session, &changes, options.staged, &saved)?
+    } else {
+        Taking::default()
+    };
     Ok(Ok(Recorded {
         head: id,
         commit,
@@ -268,7 +273,7 @@ pub(super) fn record(
         message,
         committer,
         warnings,
-        staged: changes.staged,
+        taking,
         untracked: saved,
     }))
 }
@@ -326,13 +331,6 @@ impl Recorded {
         let index = untracked::index_of(session.repository, files)?;
         untracked::remove(session, &index, done)
     }
-
-    /// Pathspecs of the paths that were staged.
-    fn staged_paths(&self) -> Vec<BString> {
-        let changes = self.staged.changes.iter();
-        let spec = |path: &BString| BString::from([b":(top,literal)", &path[..]].concat());
-        changes.map(|change| spec(&change.path)).collect()
-    }
 }
 
 /// Sets the index and the working tree to HEAD.
@@ -379,16 +377,24 @@ fn reset_hard(
 fn restore_paths(
     repository: &Repository,
     options: &PushOptions,
-    pathspecs: Vec<BString>,
+    taking: Taking,
     done: &mut Done,
 ) -> Result<()> {
-    if pathspecs.is_empty() {
+    done.failures.extend(taking.in_the_way);
+    if taking.paths.is_empty() {
         return Ok(());
     }
     let head = repository.head()?.id();
     let tree = head.map(|id| repository.commit(&id)).transpose()?;
-    let tree = tree.map(|commit| commit.tree);
-    set_paths(repository, options, (pathspecs, tree, false), done).map(drop)
+    let options = PathOptions {
+        only: Some(taking.paths),
+        tree: tree.map(|commit| commit.tree),
+        recurse_submodules: Some(false),
+        may_match_nothing: true,
+        runs_hook: false,
+        ..path_options(options, vec![":/".into()])
+    };
+    set_paths(repository, &options, done).map(drop)
 }
 
 /// Sets the working tree and the index to what was in the index. Returns pathspecs that match nothing
@@ -403,28 +409,31 @@ fn keep_index(
         [] => vec![":/".into()],
         given => given.to_vec(),
     };
-    set_paths(repository, options, (pathspecs, Some(tree), true), done)
+    let options = PathOptions {
+        tree: Some(tree),
+        ..path_options(options, pathspecs)
+    };
+    set_paths(repository, &options, done)
+}
+
+/// To set paths without overlay, and the index with them.
+fn path_options(options: &PushOptions, pathspecs: Vec<BString>) -> PathOptions {
+    PathOptions {
+        pathspecs,
+        overlay: false,
+        unmerged: Unmerged::LeaveOut,
+        threshold: options.threshold,
+        execution: options.execution.clone(),
+        ..PathOptions::default()
+    }
 }
 
 fn set_paths(
     repository: &Repository,
-    options: &PushOptions,
-    (pathspecs, tree, runs_hook): (Vec<BString>, Option<ObjectId>, bool),
+    options: &PathOptions,
     done: &mut Done,
 ) -> Result<Vec<BString>> {
-    let options = PathOptions {
-        pathspecs,
-        tree,
-        overlay: false,
-        unmerged: Unmerged::LeaveOut,
-        may_match_nothing: !runs_hook,
-        recurse_submodules: if runs_hook { None } else { Some(false) },
-        runs_hook,
-        threshold: options.threshold,
-        execution: options.execution.clone(),
-        ..PathOptions::default()
-    };
-    match checkout_paths(repository, &options)? {
+    match checkout_paths(repository, options)? {
         PathOutcome::Done(restored) => {
             add(done, restored);
             Ok(Vec::new())

@@ -2,5 +2,6 @@
 
 mod faults;
 mod generated;
+mod kept;
 pub mod merges;
 mod words;

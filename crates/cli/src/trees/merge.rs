@@ -168,7 +168,7 @@ pub fn run(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fail
         }
         MergeOutcome::NotBorn(rejects) => {
             rejected(&rejects, output);
-            FATAL
+            return Err(Failure::fatal("read-tree failed"));
         }
         MergeOutcome::Impossible => {
             if repository.advises("diverging")? {

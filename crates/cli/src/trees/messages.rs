@@ -134,7 +134,9 @@ pub fn switched(
         start.warnings.iter().for_each(|it| output.warn(it));
     }
     let name = short(branch.as_bstr());
-    let is_same = switched.old.branch() == Some(branch.as_bstr());
+    let is_unborn = target.commit.is_none() && switched.old.id().is_none();
+    let is_same =
+        switched.old.branch() == Some(branch.as_bstr()) && !(is_unborn && target.start.is_some());
     output.say(match &target.start {
         Some(Start::At(start)) if is_same && start.exists => format!("Reset branch '{name}'"),
         _ if is_same => format!("Already on '{name}'"),
@@ -151,7 +153,7 @@ pub fn switched(
         }
         _ => String::new(),
     };
-    if target.commit.is_none() && switched.old.id().is_none() {
+    if is_unborn {
         return Ok(set_up);
     }
     Ok(set_up + &tracking(repository, branch.as_bstr(), output)?)

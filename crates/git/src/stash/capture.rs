@@ -100,6 +100,13 @@ impl Changes {
         rows.filter(differs).map(|(row, _)| row)
     }
 
+    /// Whether `path` is in the index and not in HEAD.
+    fn is_new(&self, path: &BStr) -> bool {
+        let changes = &self.staged.changes;
+        let found = changes.binary_search_by(|change| change.path.as_bstr().cmp(path));
+        found.is_ok_and(|at| changes[at].head.is_none())
+    }
+
     /// The tree of the index.
     pub(super) fn index_tree(
         &self,
@@ -130,6 +137,9 @@ impl Changes {
             }
             match self.states[row] {
                 State::Directory => {}
+                // Like git, which keeps what is staged and in no commit: its file is gone, so the
+                // entry holds the only name of that content.
+                State::Absent | State::Blocked if self.is_new(path) => {}
                 State::Absent | State::Blocked => {
                     edits.insert(path.to_owned(), None);
                 }

@@ -10,18 +10,18 @@ use std::os::unix::ffi::OsStrExt;
 const PUSH_OPTIONS: [GitOption; 11] = [
     GitOption::switch(Some(b'k'), "keep-index").or_not(),
     GitOption::switch(Some(b'S'), "staged"),
-    GitOption::switch(Some(b'p'), "patch").refused("push --patch [--] [<pathspec>...]"),
+    GitOption::switch(Some(b'p'), "patch").refused("--patch [--] [<pathspec>...]"),
     GitOption::switch(None, "auto-advance")
         .by_default()
-        .negation_refused("push --patch --no-auto-advance"),
+        .negation_refused("--patch --no-auto-advance"),
     GitOption::switch(Some(b'U'), "unified")
         .never_negated()
         .with_value()
-        .refused("push --patch --unified=<n>"),
+        .refused("--patch --unified=<n>"),
     GitOption::switch(None, "inter-hunk-context")
         .never_negated()
         .with_value()
-        .refused("push --patch --inter-hunk-context=<n>"),
+        .refused("--patch --inter-hunk-context=<n>"),
     GitOption::switch(Some(b'u'), "include-untracked"),
     GitOption::switch(Some(b'a'), "all"),
     GitOption::switch(Some(b'm'), "message").with_value(),

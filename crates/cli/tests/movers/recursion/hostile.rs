@@ -79,8 +79,14 @@ fn links_are_not_followed() {
             snapshot(&outside, &|_| false),
             "{place} {to}: {outcome:?}"
         );
+        assert_ne!(outcome.code, 0, "{place} {to}: {outcome:?}");
+        assert!(copy.path(place).is_symlink(), "{place} {to}: {outcome:?}");
         let forced = ["checkout", "-q", "-f", "--recurse-submodules", to];
         let outcome = says(&copy, &forced);
+        if place == "sub" {
+            assert_eq!(outcome.code, 128, "{place} {to}: {outcome:?}");
+            assert!(copy.path(place).is_symlink(), "{place} {to}: {outcome:?}");
+        }
         assert_eq!(
             before,
             snapshot(&outside, &|_| false),

@@ -1,7 +1,8 @@
 //! Moves between commits, and what is refused: words, exit codes and what is left.
 
 use super::scene::{assert_no_locks, state, unabsorb, Pair, Scene};
-use hedgerow_testkit::{Random, Repository};
+use crate::HEDGEROW;
+use hedgerow_testkit::{run, Random, Repository};
 use std::fs;
 
 /// A change in the working tree.
@@ -352,5 +353,37 @@ fn nothing_is_touched_if_one_submodule_cannot_move() {
         assert_ne!(outcome.code, 0, "{what}: {outcome:?}");
         assert_eq!(before, state(&copy), "{what}");
         copy.assert_no_lock(what);
+    }
+}
+
+/// One submodule goes from its old place and comes to a new one, and another comes to the directory
+/// above the old place: two tasks have one Git directory.
+#[test]
+fn submodules_change_places() {
+    let scene = Scene::new("sha1");
+    for _ in 0..6 {
+        let copy = scene.copy("two");
+        let id = |path: &str| copy.ask(&["rev-parse", &format!(":{path}")]);
+        let made = |words: &[&str], input: &str| {
+            let id = hedgerow_testkit::git(&copy.root, words, input.as_bytes());
+            String::from_utf8(id).unwrap().trim().to_owned()
+        };
+        let modules = "[submodule \"sub\"]\n\tpath = dir\n[submodule \"a/2\"]\n\tpath = q\n";
+        let entries = [
+            format!(
+                "100644 blob {}\t.gitmodules\n",
+                made(&["hash-object", "-w", "--stdin"], modules)
+            ),
+            format!("160000 commit {}\tdir\n", id("sub")),
+            format!("160000 commit {}\tq\n", id("dir/two")),
+        ];
+        let tree = made(&["mktree", "--missing"], &entries.concat());
+        let commit = copy.ask(&["commit-tree", "-m", "moved", "-p", "HEAD", &tree]);
+        let mut command = HEDGEROW.command(&copy.root);
+        command.args(["checkout", "-q", "--recurse-submodules", commit.trim()]);
+        let outcome = run(command);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        assert_eq!(copy.ask(&["status", "--porcelain"]), "");
+        assert!(copy.path("q/two").exists() && copy.path("dir/file").exists());
     }
 }

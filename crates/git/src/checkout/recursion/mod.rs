@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use step::{Runner, Stepped, Trial};
 
 /// That submodules move along, and where the repository is in the one that the user named.
@@ -113,7 +114,7 @@ impl SubmoduleMoves {
         };
         let tasks = planner.tasks()?;
         let runner = runner(session, recursion, tasks.len());
-        let trials = in_parallel(session.execution(), &tasks, |task| runner.attempt(task))?;
+        let trials = one_at_a_time(session, &tasks, |task| runner.attempt(task))?;
         let mut moves = SubmoduleMoves::default();
         for (task, trial) in tasks.into_iter().zip(trials) {
             moves.admit(task, trial, next);
@@ -159,7 +160,7 @@ fn perform(session: &Session<'_>, tasks: &[Task], done: &mut Done) -> Result<()>
         return Ok(());
     };
     let runner = runner(session, recursion, tasks.len());
-    let stepped = in_parallel(session.execution(), tasks, |task| runner.perform(task))?;
+    let stepped = one_at_a_time(session, tasks, |task| runner.perform(task))?;
     for (task, Stepped { said, failures }) in tasks.iter().zip(stepped) {
         done.said.extend(said);
         done.failures
@@ -169,6 +170,22 @@ fn perform(session: &Session<'_>, tasks: &[Task], done: &mut Done) -> Result<()>
             }));
     }
     Ok(())
+}
+
+/// Runs `work` for several submodules at a time, but for one at a time of those that share a Git
+/// directory: one that moves goes from its old place and comes to the new one.
+fn one_at_a_time<T: Send>(
+    session: &Session<'_>,
+    tasks: &[Task],
+    work: impl Fn(&Task) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let places = tasks.iter().map(|task| (&task.git_dir, Mutex::new(())));
+    let places: BTreeMap<&PathBuf, Mutex<()>> = places.collect();
+    in_parallel(session.execution(), tasks, |task| {
+        let place = places.get(&task.git_dir).map(Mutex::lock);
+        let _alone = place.map(|held| held.unwrap_or_else(PoisonError::into_inner));
+        work(task)
+    })
 }
 
 fn runner<'a>(session: &Session<'_>, recursion: &'a Recursion, tasks: usize) -> Runner<'a> {
@@ -291,6 +308,10 @@ impl Planner<'_> {
         };
         let linked = if is_there {
             Linked::of(repository, &directory, path)?
+        } else if hedgerow_fs::is_there(&directory.join(".git"))? {
+            return Err(Error::Setup {
+                reason: format!("expected submodule path '{path}' not to be a symbolic link"),
+            });
         } else {
             Linked::No
         };

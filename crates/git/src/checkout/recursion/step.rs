@@ -346,7 +346,13 @@ impl Runner<'_> {
                 return Ok(());
             }
             ReadTreeOutcome::Rejected(rejects) => {
-                stepped.failures = words(&rejects, task.shown.as_bstr());
+                let lines = words(&rejects, task.shown.as_bstr()).into_iter();
+                let bare = |line: String| {
+                    line.strip_prefix("error: ")
+                        .map(str::to_owned)
+                        .unwrap_or(line)
+                };
+                stepped.failures = lines.map(bare).collect();
                 return Ok(());
             }
             ReadTreeOutcome::NotTrivial | ReadTreeOutcome::Overlap(_) => {}

@@ -82,10 +82,10 @@ const MODE_END: usize = 108;
 /// What an input is that starts with these bytes and is no archive, if that is known.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     const KNOWN: [(&[u8], &str); 12] = [
-        (b"hsqs", "a SquashFS image, no tar archive"),
-        (b"PK\x03\x04", "a zip archive, no tar archive"),
-        (b"7z\xbc\xaf\x27\x1c", "a 7z archive, no tar archive"),
-        (b"Rar!\x1a\x07", "a rar archive, no tar archive"),
+        (b"hsqs", "a SquashFS image, not a tar archive"),
+        (b"PK\x03\x04", "a zip archive, not a tar archive"),
+        (b"7z\xbc\xaf\x27\x1c", "a 7z archive, not a tar archive"),
+        (b"Rar!\x1a\x07", "a rar archive, not a tar archive"),
         (
             b"\x04\x22\x4d\x18",
             "compressed with lz4, which is not read",
@@ -93,10 +93,10 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
         (b"LZIP", "compressed with lzip, which is not read"),
         (b"\x89LZO\0\r\n", "compressed with lzop, which is not read"),
         (b"\x1f\x9d", "compressed with compress, which is not read"),
-        (b"070701", "a cpio archive, no tar archive"),
-        (b"!<arch>\n", "an ar archive, no tar archive"),
-        (b"# v2 git bundle\n", "a git bundle, no tar archive"),
-        (b"\x7fELF", "a program, no tar archive"),
+        (b"070701", "a cpio archive, not a tar archive"),
+        (b"!<arch>\n", "an ar archive, not a tar archive"),
+        (b"# v2 git bundle\n", "a git bundle, not a tar archive"),
+        (b"\x7fELF", "a program, not a tar archive"),
     ];
     let found = KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic));
     let name = found.map(|(_, name)| *name);

@@ -132,7 +132,7 @@ fn what_is_no_archive_is_called_so() {
     for (input, message) in [
         (&b"hello\0"[..], unknown),
         (b"hello", "this is a plain file, not a tar archive"),
-        (b"hsqs", "this is a SquashFS image, no tar archive"),
+        (b"hsqs", "this is a SquashFS image, not a tar archive"),
         (
             b"\x04\x22\x4d\x18",
             "this is compressed with lz4, which is not read",

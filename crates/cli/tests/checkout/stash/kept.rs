@@ -42,7 +42,7 @@ fn an_untracked_directory_in_the_place_of_a_file() {
         }
         repository.write("b/in", PRECIOUS);
         repository.write("c", "changed\n");
-        let words = ["stash", "push", "--", "b", "c"];
+        let words = ["stash", "push", "--", "."];
         assert_kept(&repository, &words, "b/in", 1);
         let other = fs::read_to_string(repository.root.join("c")).unwrap();
         assert_eq!(other, "c\n", "it was put aside");

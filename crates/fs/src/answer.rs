@@ -47,10 +47,11 @@ impl Process {
             let (outcome, hearing) = match (asking, hearing) {
                 (Ok(_), Ok(hearing)) => {
                     let outcome = output.map_or(Ok(()), |mut output| read(&mut output));
+                    let outcome = outcome.map_err(failed);
                     (outcome, Some(hearing))
                 }
-                (Err(error), hearing) => (Err(error.source), hearing.ok()),
-                (_, Err(error)) => (Err(error.source), None),
+                (Err(error), hearing) => (Err(error), hearing.ok()),
+                (_, Err(error)) => (Err(error), None),
             };
             if outcome.is_err() {
                 // It may already have exited.
@@ -60,7 +61,7 @@ impl Process {
             (outcome, messages.unwrap_or_default())
         });
         let exit = wait(child).map_err(failed)?;
-        outcome.map_err(failed)?;
+        outcome?;
         Ok(Answer { exit, messages })
     }
 }

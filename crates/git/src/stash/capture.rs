@@ -136,6 +136,12 @@ impl Changes {
                 });
             }
             match self.states[row] {
+                // Whatever is recorded for it could be wrong.
+                State::Unknown => {
+                    return Err(Error::Setup {
+                        reason: format!("cannot stat '{path}'"),
+                    });
+                }
                 State::Directory => {}
                 // Like git, which keeps what is staged and in no commit: its file is gone, so the
                 // entry holds the only name of that content.

@@ -188,7 +188,9 @@ pub(super) fn record(
     let commit = repository.commit(&id)?;
     let changes = Changes::find(session, old, commit.tree, specs.as_ref())?;
     let wish = options.untracked;
-    let untracked = untracked::list(repository, wish, &options.pathspecs, session.execution())?;
+    let mut warnings = Vec::new();
+    let (specs_given, execution) = (&options.pathspecs, session.execution());
+    let untracked = untracked::list(repository, wish, specs_given, execution, &mut warnings)?;
     if !changes.are_there() && untracked.is_empty() {
         return Ok(Err(PushOutcome::NoChanges));
     }
@@ -224,7 +226,6 @@ pub(super) fn record(
         };
         new.write(repository, &writer)
     };
-    let mut warnings = Vec::new();
     let index_tree = changes.index_tree(session, &writer)?;
     let message = BString::from([b"index on ", &place[..], b"\n"].concat());
     let index_commit = write(index_tree, &[id], message.as_bstr())?;

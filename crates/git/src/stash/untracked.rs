@@ -5,7 +5,7 @@ use crate::index::{Builder, EntryStat, Flags, Index, Mode, Version};
 use crate::repository::Repository;
 use crate::status::{self, IgnoreSubmodules, IgnoredFiles, RenameWish, UntrackedFiles};
 use crate::tree::Difference;
-use crate::Result;
+use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
@@ -22,12 +22,17 @@ pub enum UntrackedWish {
     All,
 }
 
-/// The untracked files that match the pathspecs, in order. Other repositories end in a slash.
+/// The untracked files that match the pathspecs, in order. Other repositories end in a slash. Git's
+/// warnings about directories that may not be read are added to `warnings`.
+///
+/// # Errors
+/// The file system gave no answer: what is there would be neither put aside nor named.
 pub(super) fn list(
     repository: &Repository,
     wish: UntrackedWish,
     pathspecs: &[BString],
     execution: &Execution,
+    warnings: &mut Vec<String>,
 ) -> Result<Vec<BString>> {
     if wish == UntrackedWish::None {
         return Ok(Vec::new());
@@ -46,6 +51,12 @@ pub(super) fn list(
         execution: execution.clone(),
     };
     let found = status::status(repository, &options)?;
+    if !found.failures.is_empty() {
+        return Err(Error::Setup {
+            reason: found.failures.join("\n"),
+        });
+    }
+    warnings.extend(found.warnings);
     let mut paths = found.untracked;
     paths.extend(found.ignored);
     paths.sort_unstable();

@@ -1,7 +1,8 @@
 //! How the program ends: no failure is silent. Lost output and a panic are errors like others, and
 //! an interrupted program dies by the signal.
 
-use crate::failure::{Failure, FATAL};
+use crate::failure::{Failure, FATAL, REFUSED};
+use crate::output::Output;
 use crate::walk::NOT_STARTED;
 use hedgerow_fs::StandardOutput;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -91,6 +92,17 @@ pub fn outcome<E>(
         // After an interruption, lost output is not reported.
         Err(error) if hedgerow_fs::caught_signal().is_none() => Err(failed(error.to_string())),
         _ => Ok(code),
+    }
+}
+
+/// Tells of locks that could not be removed: they keep everybody out. Then `code` is that of a failure.
+pub fn with_left_locks(code: u8, output: &Output) -> u8 {
+    let left = hedgerow_fs::left_locks();
+    left.iter().for_each(|error| output.error(error));
+    if left.is_empty() {
+        code
+    } else {
+        code.max(REFUSED)
     }
 }
 

@@ -108,7 +108,8 @@ fn run(words: Vec<std::ffi::OsString>) -> (u8, Shape) {
         Err(_) => Ok(shape.usage()),
     };
     let outcome = ending::outcome(run, |message| shape.failure(message));
-    (output.end(outcome), shape)
+    let code = output.end(outcome);
+    (ending::with_left_locks(code, &output), shape)
 }
 
 fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Failure> {

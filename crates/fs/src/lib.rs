@@ -69,7 +69,7 @@ pub use interrupt::{
 };
 pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use local_socket::connect_local;
-pub use lock::LockFile;
+pub use lock::{left_locks, LockFile};
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use output_file::OutputFile;
 pub use path::{

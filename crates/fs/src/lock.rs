@@ -9,11 +9,21 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// First and longest pause before another attempt to take a lock that is held.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// The locks that were dropped and are still there.
+static LEFT: Mutex<Vec<Error>> = Mutex::new(Vec::new());
+
+/// Why locks that were dropped, since the last call, could not be removed. They keep everybody out,
+/// so whoever ends the process has to tell of them; dropping has no other way to fail.
+pub fn left_locks() -> Vec<Error> {
+    std::mem::take(&mut *LEFT.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// A file `X.lock` that was created exclusively next to `X`, to be filled and renamed over it.
 ///
@@ -175,9 +185,14 @@ impl LockFile {
     }
 
     fn remove(&mut self) {
-        // Nothing can be done about a lock file that cannot be removed; the caller reports its own
-        // error.
-        let _ = rustix::fs::unlink(&self.lock);
+        match rustix::fs::unlink(&self.lock) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => {
+                let error = Error::new("remove", &self.lock, io::Error::from(error));
+                let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+                left.push(error);
+            }
+        }
     }
 }
 
@@ -205,6 +220,14 @@ mod tests {
         let error = held.release().unwrap_err();
         assert!(error.to_string().starts_with("cannot remove '"), "{error}");
         assert!(!target.exists());
+        let dropped = LockFile::acquire(&target).unwrap();
+        let lock = directory.path().join("index.lock");
+        std::fs::remove_file(&lock).unwrap();
+        std::fs::create_dir(&lock).unwrap();
+        drop(dropped);
+        let name = lock.to_str().unwrap();
+        let left: Vec<String> = left_locks().iter().map(Error::to_string).collect();
+        assert!(left.iter().any(|error| error.contains(name)), "{left:?}");
     }
 
     #[test]

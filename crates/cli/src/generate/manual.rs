@@ -1,8 +1,9 @@
 //! Manual pages in man(7), from the definition of a command.
 
 use super::candidates::git_options;
-use super::{examples, sections};
+use super::sections;
 use crate::git_options::{GitOptions, Spelling};
+use crate::help::examples;
 use clap::{Arg, ArgAction, Command};
 use std::fmt::Write;
 

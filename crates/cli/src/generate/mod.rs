@@ -1,7 +1,6 @@
 //! Completions and manual pages, generated from the definition of the command line.
 
 mod candidates;
-mod examples;
 mod manual;
 mod sections;
 mod values;
@@ -139,7 +138,7 @@ mod tests {
     #[test]
     fn examples_belong_to_pages_and_parse() {
         let pages = pages();
-        for (name, examples) in examples::all() {
+        for (name, examples) in crate::help::examples::all() {
             let is_known = name == "hedgerow" || pages.iter().any(|page| page == name);
             assert!(is_known, "there is no page for the examples of '{name}'");
             for line in examples.iter().flat_map(|example| &example.lines) {

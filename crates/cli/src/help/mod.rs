@@ -1,7 +1,7 @@
 //! Help: a short page for `-h`, topics for `hedgerow help TOPIC`, and the reference of the site. All
 //! of them are made from the definitions of the commands and from the files in `topics`.
 
-mod examples;
+pub mod examples;
 pub mod reference;
 mod short;
 pub mod topics;

@@ -58,12 +58,15 @@ fn section(text: &mut String, command: &Command, name: &str, level: &str) {
         }
     }
     let of_command = name.trim_start_matches("hedgerow ");
-    let examples = examples::find(of_command);
+    let examples = examples::of(of_command);
     if !examples.is_empty() {
         text.push_str("\n**Examples**\n\n```sh\n");
-        examples.iter().for_each(|example| {
-            let _ = writeln!(text, "hedgerow {example}");
-        });
+        for example in &examples {
+            let _ = writeln!(text, "# {}", example.what.trim_end_matches(':'));
+            example.lines.iter().for_each(|line| {
+                let _ = writeln!(text, "{line}");
+            });
+        }
         text.push_str("```\n");
     }
 }

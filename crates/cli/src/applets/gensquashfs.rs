@@ -73,11 +73,13 @@ A description has a line for each entry, lines of comments begin with '#':
   link              PATH MODE UID GID OTHER-PATH
   nod               PATH MODE UID GID c|b MAJOR MINOR
   glob              PATH MODE|* UID|* GID|* [OPTIONS] [--] [DIRECTORY]
-Options of glob: -type b|c|d|f|l|p|s, -name PATTERN, -path PATTERN, -xdev, -mount, -keeptime and
--nonrecursive. A PATH with blanks stands in double quotes.
+Options of glob: -type b|c|d|f|l|p|s, -name PATTERN, -path PATTERN,
+-xdev, -mount, -keeptime, -nonrecursive.
+A PATH with blanks stands in double quotes.
 
-A sort file has lines 'PRIORITY [FLAG,FLAG] PATH'; low priorities are stored first, others have 0.
-Flags: glob, glob_no_path, dont_compress, dont_fragment, dont_deduplicate, nosparse, align.";
+A sort file has lines 'PRIORITY [FLAG,FLAG] PATH'. Low priorities are
+stored first; the default is 0. Flags: glob, glob_no_path,
+dont_compress, dont_fragment, dont_deduplicate, nosparse, align.";
 
 /// The definition of the options.
 pub fn command() -> clap::Command {

@@ -18,10 +18,7 @@ pub fn of(name: &str) -> Vec<Example> {
 
 /// The first command lines of the page called `name`.
 pub fn short(name: &str) -> Vec<&'static str> {
-    let lines = of(name).into_iter().filter_map(|example| {
-        let line = example.lines.last().copied()?;
-        (example.lines.len() == 1 && line.starts_with("hedgerow ")).then_some(line)
-    });
+    let lines = of(name).into_iter().flat_map(|example| example.lines);
     lines.take(SHORT).collect()
 }
 

@@ -47,7 +47,7 @@ pub struct Walk {
 /// The formats of the output, as the long help shows them.
 const FORMATS: &str = "\
 --stat prints, with a space between and the path last:
-  type   f d l p s b c: file, directory, link, fifo, socket, block, character device
+  type   f file, d directory, l link, p fifo, s socket, b and c devices
   mode   permission bits, four octal digits
   links  uid  gid
   size   bytes

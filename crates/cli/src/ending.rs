@@ -120,12 +120,12 @@ pub fn end(code: u8, is_git: bool) -> ExitCode {
 /// Prints the help to standard output, or the error in the arguments to standard error. Returns
 /// whether it was the help.
 pub fn show(error: &clap::Error) -> bool {
-    use std::io::{IsTerminal, Write};
+    use std::io::Write;
     let is_help = !error.use_stderr();
     let is_colored = if is_help {
         crate::environment::output_takes_colors(false)
     } else {
-        std::io::stderr().is_terminal() && crate::environment::variable("NO_COLOR").is_none()
+        crate::environment::errors_take_colors()
     };
     let rendered = error.render();
     let text = if is_colored {

@@ -30,6 +30,13 @@ pub fn output_takes_colors(paged: bool) -> bool {
     is_read && is_capable && variable("NO_COLOR").is_none()
 }
 
+/// Whether standard error is a terminal that shows colors, which are wanted.
+pub fn errors_take_colors() -> bool {
+    use std::io::IsTerminal;
+    let is_capable = variable("TERM").is_some_and(|terminal| terminal != "dumb");
+    std::io::stderr().is_terminal() && is_capable && variable("NO_COLOR").is_none()
+}
+
 fn pager_in_use() -> bool {
     let value = variable("GIT_PAGER_IN_USE").unwrap_or_default();
     hedgerow::repository::boolean(value.as_bytes().as_bstr()).unwrap_or(false)

@@ -142,7 +142,7 @@ impl Output {
 }
 
 fn is_colored_by_itself() -> bool {
-    crate::environment::variable("NO_COLOR").is_none() && std::io::stderr().is_terminal()
+    crate::environment::errors_take_colors()
 }
 
 /// Names come from untrusted trees and must not control the terminal: control characters become

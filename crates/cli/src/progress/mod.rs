@@ -1,20 +1,24 @@
-//! Progress on a terminal or on request: in git's format (`lines`), or as a bar after one second.
+//! Progress on a terminal or on request: in git's format (`lines`), or after one second as a bar, or as
+//! a line now and then where nobody redraws a bar, as in the log of a build.
 
 pub mod lines;
 
 use crate::global::Global;
-use hedgerow::{Progress, Stage};
+use hedgerow::{Progress, Stage, Steps};
 use indicatif::{
-    HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+    DecimalBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState,
+    ProgressStyle,
 };
-use std::io::IsTerminal;
-use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const DELAY: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_millis(100);
+/// Between two lines in a log.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 const WITH_TOTAL: &str = "{percent:>3}% ({pos}/{len}), {msg}, {rate}, {left} left {wide_bar}";
 const WITHOUT_TOTAL: &str = "{pos} entries, {msg}, {rate}, {elapsed} so far";
 
@@ -41,18 +45,10 @@ impl Meter {
                 return;
             }
             let steps = progress.stage(stage);
-            let total = || Some(steps.total()).filter(|total| *total > 0);
-            let bar = bar(&what, total());
-            loop {
-                if let Some(total) = total() {
-                    bar.set_length(total);
-                }
-                bar.set_position(steps.done());
-                bar.set_message(indicatif::DecimalBytes(steps.bytes()).to_string());
-                if stopped.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
-                    bar.finish_and_clear();
-                    return;
-                }
+            if std::io::stderr().is_terminal() {
+                draw(&what, steps, &stopped);
+            } else {
+                log(&what, steps, &stopped);
             }
         };
         Meter {
@@ -67,6 +63,50 @@ impl Meter {
 pub fn is_wanted(global: &Global) -> bool {
     let is_watched = global.progress || std::io::stderr().is_terminal();
     is_watched && !global.no_progress && !global.quiet
+}
+
+/// Draws a bar until `stopped`.
+fn draw(what: &str, steps: &Steps, stopped: &Receiver<()>) {
+    let total = || Some(steps.total()).filter(|total| *total > 0);
+    let bar = bar(what, total());
+    loop {
+        bar.set_message(DecimalBytes(steps.bytes()).to_string());
+        if let Some(total) = total() {
+            bar.set_length(total);
+        }
+        bar.set_position(steps.done());
+        if stopped.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
+            bar.finish_and_clear();
+            return;
+        }
+    }
+}
+
+/// Writes a line at once and every ten seconds, until `stopped`.
+fn log(what: &str, steps: &Steps, stopped: &Receiver<()>) {
+    let started = Instant::now();
+    loop {
+        let line = line(what, steps, DELAY + started.elapsed());
+        // A failure of standard error cannot be reported.
+        let _ = std::io::stderr().lock().write_all(line.as_bytes());
+        if stopped.recv_timeout(LOG_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}
+
+fn line(what: &str, steps: &Steps, elapsed: Duration) -> String {
+    let (done, total) = (steps.done(), steps.total());
+    let amount = match (done * 100).checked_div(total) {
+        Some(percent) => format!("{percent}% ({done}/{total})"),
+        None => format!("{done} entries"),
+    };
+    let bytes = DecimalBytes(steps.bytes());
+    let rate = HumanCount(per_second(done, elapsed));
+    format!(
+        "{what}: {amount}, {bytes}, {rate}/s, {} s so far\n",
+        elapsed.as_secs()
+    )
 }
 
 fn bar(what: &str, total: Option<u64>) -> ProgressBar {
@@ -120,7 +160,8 @@ impl Drop for Meter {
 
 #[cfg(test)]
 mod tests {
-    use super::{per_second, template, time_left};
+    use super::{line, per_second, template, time_left};
+    use hedgerow::{Progress, Stage};
     use indicatif::ProgressStyle;
     use std::time::Duration;
 
@@ -144,5 +185,19 @@ mod tests {
                 "{template}"
             );
         }
+    }
+
+    #[test]
+    fn a_line_of_a_log_says_it_all() {
+        let progress = Progress::default();
+        let steps = progress.stage(Stage::Files);
+        steps.step(30);
+        steps.add_bytes(2_000_000);
+        let elapsed = Duration::from_secs(10);
+        let expected = "Packing: 30 entries, 2.00 MB, 3/s, 10 s so far\n";
+        assert_eq!(line("Packing", steps, elapsed), expected);
+        steps.expect(40);
+        let expected = "Packing: 75% (30/40), 2.00 MB, 3/s, 10 s so far\n";
+        assert_eq!(line("Packing", steps, elapsed), expected);
     }
 }

@@ -8,6 +8,7 @@ use crate::worktree::state::State;
 use crate::Result;
 use bstr::{BStr, BString};
 use hedgerow_fs::FileKind;
+use hedgerow_tree::split_path;
 use std::collections::BTreeSet;
 
 /// The paths to set to HEAD.
@@ -32,6 +33,7 @@ impl Taking {
             session,
             index,
             is_known: &|path| saved.contains(&path.to_owned()),
+            has_files: !staged_only,
         };
         let mut taking = Taking::default();
         for change in &changes.staged.changes {
@@ -47,23 +49,25 @@ impl Taking {
             let mode = Some(entry.mode).filter(|_| may_be_blocked);
             taking.add(&places, index.path(entry), mode)?;
         }
+        if staged_only && !taking.in_the_way.is_empty() {
+            // As with git: one patch takes all of it back, or nothing.
+            taking.paths.clear();
+        }
         Ok(taking)
     }
 
     /// Adds a path. `mode` is that of its file in HEAD, if something may be in the way.
     fn add(&mut self, places: &Places<'_>, path: &BStr, mode: Option<Mode>) -> Result<()> {
         let mode = mode.filter(|mode| *mode != Mode::Gitlink);
-        let obstacle = mode.map(|mode| Ok::<_, crate::Error>((mode, places.obstacle(path)?)));
-        match obstacle.transpose()? {
-            Some((mode, Some(what))) => {
-                let mode = mode.to_u32();
-                self.in_the_way.push(Failure {
-                    path: path.to_owned(),
-                    reason: format!("unable to write file '{path}' mode {mode:o}: {what}"),
-                });
-            }
-            _ => {
-                self.paths.insert(path.to_owned());
+        let reason = match mode {
+            Some(mode) => places.obstacle(path, mode)?,
+            None => None,
+        };
+        let path = path.to_owned();
+        match reason {
+            Some(reason) => self.in_the_way.push(Failure { path, reason }),
+            None => {
+                self.paths.insert(path);
             }
         }
         Ok(())
@@ -75,14 +79,26 @@ struct Places<'a> {
     index: &'a Index,
     /// Whether an untracked file is in the entry.
     is_known: &'a dyn Fn(&BStr) -> bool,
+    /// The entry has the files of the working tree, also those that the index has no longer.
+    has_files: bool,
 }
 
 impl Places<'_> {
-    /// What is in the place of `path` and would be lost, in the words of the system.
-    fn obstacle(&self, path: &BStr) -> Result<Option<&'static str>> {
+    /// Why the file at `path` cannot be written without a loss, in git's words.
+    fn obstacle(&self, path: &BStr, mode: Mode) -> Result<Option<String>> {
         let root = &self.session.root;
+        let mode = mode.to_u32();
+        let unwritable = |what| {
+            Some(format!(
+                "unable to write file '{path}' mode {mode:o}: {what}"
+            ))
+        };
         if let Some(above) = first_blocking(root, path)? {
-            return Ok((!self.is_safe(above)).then_some("Not a directory"));
+            let is_safe = self.is_safe(above);
+            return Ok(unwritable("Not a directory").filter(|_| !is_safe));
+        }
+        if !self.has_files && self.is_file(path)? {
+            return Ok(Some(format!("{path}: already exists in working directory")));
         }
         let mut pending = vec![path.to_owned()];
         while let Some(directory) = pending.pop() {
@@ -103,11 +119,25 @@ impl Places<'_> {
                 if kind == FileKind::Directory && !entry.name.eq_ignore_ascii_case(b".git") {
                     pending.push(path);
                 } else if !self.is_safe(path.as_ref()) {
-                    return Ok(Some("Directory not empty"));
+                    return Ok(unwritable("Directory not empty"));
                 }
             }
         }
         Ok(None)
+    }
+
+    fn is_file(&self, path: &BStr) -> Result<bool> {
+        let (parent, name) = split_path(path);
+        let parent = match self.session.root.open_dir(parent) {
+            Ok(parent) => parent,
+            Err(error) if error.is_absent() => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        match parent.stat(name) {
+            Ok(stat) => Ok(stat.kind != FileKind::Directory),
+            Err(error) if error.is_absent() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn is_safe(&self, path: &BStr) -> bool {

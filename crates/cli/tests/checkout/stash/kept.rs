@@ -56,3 +56,16 @@ fn an_untracked_file_in_the_place_of_a_directory() {
     repository.write("d", PRECIOUS);
     assert_kept(&repository, &["stash", "push", "--", "d/*"], "d", 1);
 }
+
+/// It is no longer in the index, and only the index is put aside.
+#[test]
+fn a_file_that_was_unstaged_for_good() {
+    let repository = repository();
+    repository.git(&["rm", "-q", "--cached", "b"]);
+    repository.write("b", PRECIOUS);
+    repository.write("c", "changed\n");
+    repository.git(&["add", "c"]);
+    assert_kept(&repository, &["stash", "push", "-S"], "b", 1);
+    let other = fs::read_to_string(repository.root.join("c")).unwrap();
+    assert_eq!(other, "changed\n", "all goes, or nothing");
+}

@@ -342,8 +342,9 @@ fn no_kill_loses_an_edit() {
         if held.exists() {
             moments_with_changes_aside += 1;
             // They are in the way of the next switch, until they are in the stash.
-            fs::remove_file(copy.git_dir().join("index.lock")).ok();
-            fs::remove_file(copy.git_dir().join("HEAD.lock")).ok();
+            for name in ["index", "HEAD", "CHECKOUT_AUTOSTASH_HEAD"] {
+                fs::remove_file(copy.git_dir().join(format!("{name}.lock"))).ok();
+            }
             copy.git(&["stash", "store", "CHECKOUT_AUTOSTASH_HEAD"]);
             copy.git(&["update-ref", "-d", "CHECKOUT_AUTOSTASH_HEAD"]);
             copy.git(&["reset", "-q", "--hard"]);

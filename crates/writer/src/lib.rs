@@ -19,6 +19,8 @@ pub use error::{Error, Problem};
 pub use extract::{extract, ExtractError, ExtractOptions, Extracted, Failed, XattrRule};
 pub use lane::{Fill, LaneWriter};
 pub use remove::{remove_paths, Removal, Removed};
-pub use remove_trees::{remove_trees, RemovalEvent, RemovedTree, RemovedTrees, TreeRemoval};
+pub use remove_trees::{
+    remove_trees, RemovalEvent, RemovedTree, RemovedTrees, TreeRemoval, Unlisted,
+};
 pub use sink::Sink;
 pub use write::{write_entry, write_tree, Form, Place, Plan, Written};

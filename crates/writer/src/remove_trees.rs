@@ -59,8 +59,22 @@ pub struct RemovedTrees {
     /// One for each of the things to remove; `None` if it did not exist, or if the removal was
     /// cancelled before it was done with it.
     pub trees: Vec<Option<RemovedTree>>,
+    /// The directories, among all that were not kept, whose entries could not be listed, or not all
+    /// of them; in no order. Those that somebody else removed are not among them.
+    pub unlisted: Vec<Unlisted>,
     /// How the run went, or why it ended early.
     pub ended: Result<Report, Error>,
+}
+
+/// A directory whose entries could not be listed.
+#[derive(Debug)]
+pub struct Unlisted {
+    /// Its path, relative to the root, without a slash at its end.
+    pub path: Vec<u8>,
+    /// Whether it was opened, and reading failed.
+    pub is_open: bool,
+    /// Why.
+    pub error: io::Error,
 }
 
 /// While more tasks than this wait, directories are entered depth first, to limit new tasks.
@@ -79,6 +93,7 @@ pub fn remove_trees<R: TreeRemoval>(
         root: OpenDirectory::open(root)?,
         removal,
         trees: (0..removal.count()).map(|_| Mutex::default()).collect(),
+        unlisted: Mutex::default(),
         kept: AtomicUsize::new(0),
         kept_limit: directories_to_keep().min(KEPT_LIMIT),
     };
@@ -88,10 +103,12 @@ pub fn remove_trees<R: TreeRemoval>(
         Ok::<(), Infallible>(())
     };
     let ended = run_tasks(options, initial(removal), worker, work);
-    let trees = remover.trees.into_iter();
-    let trees = trees.map(|tree| tree.into_inner().unwrap_or_else(PoisonError::into_inner));
+    fn inner<T>(mutex: Mutex<T>) -> T {
+        mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
     Ok(RemovedTrees {
-        trees: trees.collect(),
+        trees: remover.trees.into_iter().map(inner).collect(),
+        unlisted: inner(remover.unlisted),
         ended: ended.map_err(Error::from),
     })
 }
@@ -126,6 +143,9 @@ enum Above {
 struct State {
     /// The directory, while directories in it are to be removed.
     handle: Option<Arc<OpenDirectory>>,
+    /// Its entries; none before it was listed.
+    listing: Option<Arc<Listing>>,
+    /// What became of them.
     entries: Vec<EntryState>,
     /// The reason why nothing more was done in it.
     stopped: Option<RemovalEvent>,
@@ -137,7 +157,7 @@ struct State {
 /// What became of an entry.
 enum EntryState {
     Pending,
-    Gone(Box<[u8]>),
+    Gone,
     /// Nothing was to be done, because somebody else removed it.
     Vanished,
     Left(Vec<RemovalEvent>),
@@ -172,6 +192,7 @@ struct Remover<'a, R> {
     root: OpenDirectory,
     removal: &'a R,
     trees: Vec<Mutex<Option<RemovedTree>>>,
+    unlisted: Mutex<Vec<Unlisted>>,
     /// Number of directories kept open.
     kept: AtomicUsize,
     kept_limit: usize,
@@ -232,12 +253,13 @@ impl<R: TreeRemoval> Remover<'_, R> {
             Ok(handle) => Arc::new(handle),
             Err(error) => return self.not_opened(node, error, scope),
         };
-        loop {
+        let mut unread = None;
+        while unread.is_none() {
             match scope.operation(|| handle.read(buffer, &mut listing)) {
                 Ok(true) => {}
                 Ok(false) => break,
                 // What was listed is removed; then the directory is not empty.
-                Err(_) => break,
+                Err(error) => unread = Some(error),
             }
             if scope.is_cancelled() {
                 return;
@@ -247,6 +269,10 @@ impl<R: TreeRemoval> Remover<'_, R> {
             node.lock().is_kept = true;
             return self.one_less(node, scope);
         }
+        if let Some(error) = unread {
+            self.not_listed(node, true, error);
+        }
+        let listing = Arc::new(listing);
         let (inner, files) = self.examine(node, &handle, &listing, scope);
         node.pending.fetch_add(inner.len(), Ordering::AcqRel);
         if !inner.is_empty() && self.kept.fetch_add(1, Ordering::Relaxed) < self.kept_limit {
@@ -278,11 +304,13 @@ impl<R: TreeRemoval> Remover<'_, R> {
         &self,
         node: &Arc<Node>,
         handle: &OpenDirectory,
-        listing: &Listing,
+        listing: &Arc<Listing>,
         scope: &Scope<'_, Task>,
     ) -> (Vec<Arc<Node>>, Vec<u32>) {
         let (mut inner, mut files) = (Vec::new(), Vec::new());
         let mut state = node.lock();
+        state.listing = Some(listing.clone());
+        state.entries.reserve_exact(listing.len());
         for (number, entry) in listing.entries().iter().enumerate() {
             let name = listing.name(entry);
             let kind = match entry.kind {
@@ -298,7 +326,7 @@ impl<R: TreeRemoval> Remover<'_, R> {
                 }
                 Ok(_) => {
                     files.push(number as u32);
-                    state.entries.push(EntryState::Gone(name.into()));
+                    state.entries.push(EntryState::Gone);
                 }
                 Err(error) if is_gone(&error) => state.entries.push(EntryState::Vanished),
                 Err(error) => {
@@ -347,14 +375,26 @@ impl<R: TreeRemoval> Remover<'_, R> {
             return self.tell(node, EntryState::Vanished, scope);
         }
         if error.kind() != io::ErrorKind::PermissionDenied {
+            self.not_listed(node, false, same(&error));
             let event = RemovalEvent::Failed(node.path.to_vec(), error);
             return self.tell(node, EntryState::Left(vec![event]), scope);
         }
         let mut state = node.lock();
         state.is_kept = self.removal.keeps(&node.path, None);
         state.is_unlisted = true;
+        if !state.is_kept {
+            self.not_listed(node, false, error);
+        }
         drop(state);
         self.one_less(node, scope);
+    }
+
+    fn not_listed(&self, node: &Node, is_open: bool, error: io::Error) {
+        lock(&self.unlisted).push(Unlisted {
+            path: node.path.to_vec(),
+            is_open,
+            error,
+        });
     }
 
     fn one_less(&self, node: &Arc<Node>, scope: &Scope<'_, Task>) {
@@ -381,9 +421,9 @@ impl<R: TreeRemoval> Remover<'_, R> {
         let mut events = Vec::new();
         let mut removed = Vec::new();
         let mut is_empty = state.stopped.is_none();
-        for entry in state.entries {
+        for (number, entry) in (0..).zip(state.entries) {
             match entry {
-                EntryState::Gone(name) => removed.push(name),
+                EntryState::Gone => removed.push(number),
                 EntryState::Vanished => {}
                 EntryState::Left(left) => {
                     events.extend(left);
@@ -398,13 +438,15 @@ impl<R: TreeRemoval> Remover<'_, R> {
             events.push(RemovalEvent::CurrentDirectory);
         } else if is_empty {
             match self.remove_directory(node, scope) {
-                Ok(()) => return EntryState::Gone(split_path(&node.path).1.into()),
+                Ok(()) => return EntryState::Gone,
                 Err(error) if is_gone(&error) => return EntryState::Vanished,
                 Err(error) => events.push(RemovalEvent::Failed(node.path.to_vec(), error)),
             }
         }
-        let path = |name: Box<[u8]>| RemovalEvent::Removed(join(&node.path, &name).into_vec());
-        events.extend(removed.into_iter().map(path));
+        if let Some(listing) = state.listing {
+            let path = |number| join(&node.path, listing.name_of(number)).into_vec();
+            events.extend(removed.into_iter().map(path).map(RemovalEvent::Removed));
+        }
         EntryState::Left(events)
     }
 
@@ -431,7 +473,7 @@ impl<R: TreeRemoval> Remover<'_, R> {
             Above::Tree(number) => {
                 *lock(&self.trees[*number]) = match outcome {
                     EntryState::Vanished | EntryState::Pending => None,
-                    EntryState::Gone(_) => Some(RemovedTree {
+                    EntryState::Gone => Some(RemovedTree {
                         is_gone: true,
                         events: Vec::new(),
                     }),

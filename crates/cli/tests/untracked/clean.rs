@@ -3,7 +3,9 @@
 use crate::scene::Scene;
 use crate::twins::{names, Twins};
 use hedgerow_testkit::{run, Mount, Program, Random, Repository};
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 /// Tracked, untracked and ignored files, empty directories, links and repositories.
 fn small(repository: &Repository) {
@@ -295,26 +297,49 @@ fn what_cannot_be_removed_is_told() {
     outcome.unwrap();
 }
 
-/// As a user without the rights of root.
 #[test]
 fn directories_without_permissions() {
-    let mut twins = Twins::new("permissions", small);
-    let lock = |repository: &Repository| {
-        for (path, mode) in [("dir/sub", 0o555), ("plain", 0o000), ("empty/sub", 0o000)] {
-            let permissions = std::fs::Permissions::from_mode(mode);
-            std::fs::set_permissions(repository.path(path), permissions).unwrap();
-        }
-    };
-    twins.each("lock", lock);
-    // For root the modes mean nothing; then this is one more case without hindrance.
-    twins.said(b"", &[b"clean", b"-fd"]);
-    for root in [&twins.git.root, &twins.our.root] {
-        for path in ["dir/sub", "plain", "empty/sub"] {
-            let permissions = std::fs::Permissions::from_mode(0o755);
-            let _ = std::fs::set_permissions(root.join(path), permissions);
-        }
+    let is_root = hedgerow_fs::effective_uid() == 0;
+    let setpriv = std::process::Command::new("setpriv")
+        .arg("--version")
+        .output();
+    if is_root && setpriv.is_err() {
+        return hedgerow_testkit::skip(
+            "permissions mean nothing to root, and setpriv(1) is missing",
+        );
     }
-    twins.assert_same_state();
+    let locked = [
+        ("dir/sub", 0o555),
+        ("plain", 0o000),
+        ("plain2/full", 0o000),
+        ("empty/sub", 0o000),
+    ];
+    for words in ["-fd", "-ndx", "-fdx", "-ffdx", "-fdX", "-ffdx plain2"] {
+        let mut twins = Twins::new("permissions", small);
+        twins.obey_permissions = is_root;
+        let set = |root: &Path, closed: bool| {
+            for (path, mode) in locked {
+                let permissions = Permissions::from_mode(if closed { mode } else { 0o755 });
+                let _ = std::fs::set_permissions(root.join(path), permissions);
+            }
+        };
+        twins.each("close", |repository| {
+            for (path, _) in locked {
+                std::fs::create_dir_all(repository.path(path)).unwrap();
+            }
+            std::fs::write(repository.path("plain2/full/file"), "x").unwrap();
+            set(&repository.root, true);
+        });
+        let mut all = vec![&b"clean"[..]];
+        all.extend(words.split(' ').map(str::as_bytes));
+        let outcome = twins.said(b"", &all);
+        if words.starts_with("-f") && words != "-fdX" {
+            let warning = "could not open directory 'plain2/full/': Permission denied";
+            assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+        }
+        twins.each("open", |repository| set(&repository.root, false));
+        twins.assert_same_state();
+    }
 }
 
 #[test]

@@ -7,12 +7,15 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::process::Command;
 
 pub struct Twins {
     pub git: Repository,
     pub our: Repository,
     /// Put after hedgerow's command.
     pub options: Vec<String>,
+    /// Both run without root's right to pass over permissions.
+    pub obey_permissions: bool,
     label: String,
     steps: Vec<String>,
     _home: TempDir,
@@ -35,6 +38,7 @@ impl Twins {
             git: made("git"),
             our: made("our"),
             options: Vec::new(),
+            obey_permissions: false,
             label: label.to_owned(),
             steps: Vec::new(),
             _home: home,
@@ -72,25 +76,61 @@ impl Twins {
             .push(format!("{:?} in {place:?}", as_words(words)));
         let mut command = Program::Git.command(&self.git.root.join(place));
         command.args(as_words(words));
-        let expected = run(command);
+        let expected = self.run(command);
         let mut command = HEDGEROW.command(&self.our.root.join(place));
         command.args(as_words(&words[..1])).args(&self.options);
         command.args(as_words(&words[1..]));
-        let found = run(command);
+        let found = self.run(command);
         // Git has a word for a defect of its own that is not civil.
         if found.stderr != expected.stderr {
             found.assert_civil(&self.story());
         }
         let roots = [&self.our.root, &self.git.root].map(|root| root.to_string_lossy());
-        let stderr = found.stderr.replace(&*roots[0], &roots[1]);
+        let stderr = self.in_order(found.stderr.replace(&*roots[0], &roots[1]));
         assert_eq!(
-            (expected.code, expected.text(), &expected.stderr),
-            (found.code, found.text(), &stderr),
+            (
+                expected.code,
+                expected.text(),
+                self.in_order(expected.stderr.clone())
+            ),
+            (found.code, found.text(), stderr),
             "{}\nfirst git, then hedgerow",
             self.story()
         );
         assert_eq!(expected.stdout, found.stdout, "{}", self.story());
         found
+    }
+
+    /// Git tells of directories in the order of the file system.
+    fn in_order(&self, stderr: String) -> String {
+        if !self.obey_permissions {
+            return stderr;
+        }
+        let mut lines: Vec<&str> = stderr.lines().collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+
+    fn run(&self, command: Command) -> Outcome {
+        if !self.obey_permissions {
+            return run(command);
+        }
+        let mut outer = Command::new("setpriv");
+        outer.args(["--bounding-set", "-dac_override,-dac_read_search", "--"]);
+        outer
+            .env_clear()
+            .arg(command.get_program())
+            .args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => outer.env(name, value),
+                None => outer.env_remove(name),
+            };
+        }
+        if let Some(directory) = command.get_current_dir() {
+            outer.current_dir(directory);
+        }
+        run(outer)
     }
 
     /// What hedgerow alone says.

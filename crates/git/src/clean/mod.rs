@@ -10,7 +10,7 @@ use crate::discover::OtherRepositories;
 use crate::others::{is_other, others, IgnoredPaths, Wish};
 use crate::repository::Repository;
 use crate::status::exclusion::Rules;
-use crate::status::remarks::Warning;
+use crate::status::remarks::{could_not_list, Warning};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::Worktree;
 use crate::{Error, Result};
@@ -18,7 +18,7 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Execution;
 use hedgerow_fs::Listing;
 use hedgerow_walk::Patterns;
-use hedgerow_writer::{remove_trees, RemovalEvent, RemovedTree, TreeRemoval};
+use hedgerow_writer::{remove_trees, RemovalEvent, RemovedTree, TreeRemoval, Unlisted};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -113,8 +113,7 @@ pub fn clean(repository: &Repository, options: &Options) -> Result<Cleaned> {
         });
     }
     let worktree = Worktree::open(repository, &options.execution, "clean")?;
-    let (paths, warnings) = find(&worktree, options)?;
-    let (failures, warnings) = Warning::parted(warnings);
+    let (paths, mut warnings) = find(&worktree, options)?;
     let removal = Removals {
         paths: &paths,
         work_tree,
@@ -129,6 +128,11 @@ pub fn clean(repository: &Repository, options: &Options) -> Result<Cleaned> {
         Err(hedgerow_writer::Error::Cancelled) => true,
         Err(hedgerow_writer::Error::Panicked(reason)) => return Err(Error::Internal { reason }),
     };
+    if !looks_inside(options) {
+        warnings.extend(removed.unlisted.into_iter().map(warning_of));
+        warnings.sort_unstable();
+    }
+    let (failures, warnings) = Warning::parted(warnings);
     let items = paths.iter().zip(removed.trees);
     let item = |(path, tree): (&BString, Option<RemovedTree>)| {
         let tree = tree?;
@@ -178,7 +182,7 @@ fn find(worktree: &Worktree<'_>, options: &Options) -> Result<(Vec<BString>, Vec
 /// To remove a directory as a whole, the ignored files in it must be known, even those that are to
 /// be kept.
 fn wish(options: &Options, directories: bool) -> Wish {
-    let searches_all = directories && options.ignored != Ignored::Only;
+    let searches_all = directories && options.ignored != Ignored::Only && looks_inside(options);
     Wish {
         folds: true,
         skips_repositories: options.force < 2,
@@ -191,6 +195,21 @@ fn wish(options: &Options, directories: bool) -> Wish {
         keeps_contents: searches_all,
         ..Wish::default()
     }
+}
+
+/// Whether an untracked directory may hold a path that is kept. Otherwise it is listed once, when it
+/// is removed.
+fn looks_inside(options: &Options) -> bool {
+    options.ignored != Ignored::Removed
+        || !options.excludes.is_empty()
+        || !options.pathspecs.is_empty()
+}
+
+/// The warning about a directory that could not be listed, as a search for it tells it.
+fn warning_of(unlisted: Unlisted) -> Warning {
+    let mut path = BString::from(unlisted.path);
+    path.push(b'/');
+    could_not_list(path, unlisted.is_open, &unlisted.error)
 }
 
 /// The user's directory relative to the working tree, if it is below it.

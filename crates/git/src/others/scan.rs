@@ -6,7 +6,7 @@ use crate::discover::OtherRepositories;
 use crate::index::{Index, Mode};
 use crate::status::exclusion::{Level, Rules, Tracked};
 use crate::status::leading::missing;
-use crate::status::remarks::Warning;
+use crate::status::remarks::{could_not_list, Warning};
 use crate::status::rows::{children, Child};
 use crate::status::FoldedPaths;
 use crate::worktree::pathspecs::{Pathspecs, Reach};
@@ -266,13 +266,8 @@ impl Visitor for Scan<'_> {
                 b"" => ".".into(),
                 _ => record.path.clone(),
             };
-            let verb = match error.operation {
-                Operation::Open => "open",
-                Operation::List => "read",
-            };
-            let reason = hedgerow_fs::reason(&error.source);
-            let text = format!("could not {verb} directory '{shown}': {reason}");
-            let warning = Warning::new(shown, text, &error.source);
+            let is_open = error.operation == Operation::List;
+            let warning = could_not_list(shown, is_open, &error.source);
             shared.warnings.push(warning);
         }
         shared.records.push((place.data.number, record));

@@ -40,6 +40,14 @@ impl Warning {
     }
 }
 
+/// The warning that the directory `path` could not be listed; `is_open` if it was opened.
+pub(crate) fn could_not_list(path: BString, is_open: bool, error: &io::Error) -> Warning {
+    let verb = if is_open { "read" } else { "open" };
+    let reason = hedgerow_fs::reason(error);
+    let text = format!("could not {verb} directory '{path}': {reason}");
+    Warning::new(path, text, error)
+}
+
 /// The messages, in git's order.
 #[derive(Debug, Default)]
 pub(super) struct Said {

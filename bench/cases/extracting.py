@@ -44,7 +44,7 @@ def _extract(place, setting, base, name, title, reach, aim):
                      "-d", str(target), str(place.image)] for rival, options in UNSQUASHFS}
 
     def into_empty(command, timeout_s=None):
-        remove(target)
+        place.discard(target, base)
         place.settle()
         return place.run([command], timeout_s=timeout_s)
 

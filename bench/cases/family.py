@@ -107,7 +107,7 @@ def worktree_add(setting):
             words = ("worktree", "add", "--detach", str(second))
 
             def added(command, place=place, second=second, timeout_s=None):
-                shutil.rmtree(second, ignore_errors=True)
+                place.discard(second)
                 # One that was stopped for being slow is locked, so that git would not prune it.
                 shutil.rmtree(place.git_dir / "worktrees", ignore_errors=True)
                 place.settle()

@@ -5,12 +5,14 @@
 )]
 
 use crate::failure::Failure;
+use crate::git_globals::Taken;
 use crate::global::Global;
 use bstr::ByteSlice;
 use hedgerow::repository::Environment;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The value of a variable, if it is set.
 pub fn variable(name: &str) -> Option<OsString> {
@@ -108,9 +110,26 @@ pub fn check_start(global: &Global) -> Result<(), hedgerow_fs::Error> {
     }
 }
 
-/// The words of the command line.
+static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// The words of the command line: as they were typed, or without git's global options once these
+/// were obeyed.
 pub fn words() -> Vec<OsString> {
-    std::env::args_os().collect()
+    let obeyed = WORDS.get().cloned();
+    obeyed.unwrap_or_else(|| std::env::args_os().collect())
+}
+
+/// Obeys git's global options: sets their variables, for the programs that are started, too.
+///
+/// # Errors
+/// There are threads already.
+pub fn obey(taken: Taken) -> Result<(), hedgerow_fs::Error> {
+    if !taken.variables.is_empty() {
+        hedgerow_fs::set_variables(&taken.variables)?;
+    }
+    // Only the first call counts, and there is no other.
+    let _ = WORDS.set(taken.words);
+    Ok(())
 }
 
 /// The start directory with links resolved, if it can be determined; `parts` are the values of

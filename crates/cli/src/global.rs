@@ -12,7 +12,8 @@ pub struct Global {
     #[arg(short = 'C', global = true, value_name = "DIR")]
     pub directory: Vec<PathBuf>,
     /// Number of workers; auto chooses by measuring
-    #[arg(short, long, global = true, value_name = "N|auto", value_parser = parse_jobs)]
+    #[arg(short, long, global = true, value_name = "N|auto", value_parser = parse_jobs,
+          allow_negative_numbers = true)]
     pub jobs: Option<Workers>,
     /// Print only errors
     #[arg(short, long, global = true)]

@@ -9,6 +9,7 @@ mod environment;
 mod execution;
 mod failure;
 mod generate;
+mod git_globals;
 mod git_options;
 mod global;
 mod help;
@@ -27,6 +28,7 @@ mod tracking;
 mod trees;
 mod tune;
 mod tune_report;
+mod unknown;
 mod version;
 mod walk;
 mod words;
@@ -37,6 +39,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use clap::error::ContextKind;
 use clap::Parser;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// musl's own has one lock for all threads.
@@ -52,22 +55,39 @@ fn main() -> ExitCode {
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
     hedgerow_fs::raise_descriptor_limit();
     test_faults::arm();
-    let (code, shape) = match hedgerow_fs::remove_names_at_signals() {
-        Err(error) => (refuse(Failure::fatal(error)), Shape::Own),
-        Ok(()) => match applets::find(environment::words()) {
-            Some((tool, words)) => (tool.run(words), Shape::Own),
-            None => answer(),
-        },
+    let (code, shape) = match start() {
+        Err(failure) => (refuse(failure), Shape::Own),
+        Ok(Called::Tool(tool, words)) => (tool.run(words), Shape::Own),
+        Ok(Called::Hedgerow(words)) => answer(words),
     };
     test_faults::tell();
     ending::end(code, shape == Shape::Git)
 }
 
+/// As what the program was called, with the words of its command line.
+enum Called {
+    Tool(&'static applets::Tool, Vec<OsString>),
+    Hedgerow(Vec<OsString>),
+}
+
+/// Finds out what is asked for, and takes care of signals. Git's global options are obeyed before
+/// there is a second thread.
+fn start() -> Result<Called, Failure> {
+    let called = match applets::find(environment::words()) {
+        Some((tool, words)) => Called::Tool(tool, words),
+        None => {
+            words::obey_git_globals()?;
+            Called::Hedgerow(environment::words())
+        }
+    };
+    hedgerow_fs::remove_names_at_signals().map_err(Failure::fatal)?;
+    Ok(called)
+}
+
 /// Prints the help that the words ask for, or runs the command.
-fn answer() -> (u8, Shape) {
-    let words = environment::words();
+fn answer(words: Vec<OsString>) -> (u8, Shape) {
     let Some(text) = help::asked(&words) else {
-        return words::words().map_or_else(|error| (refuse(error), Shape::Own), run);
+        return words::spelled(words).map_or_else(|error| (refuse(error), Shape::Own), run);
     };
     let command = words::command(&words).and_then(|at| words[at].to_str());
     let shape = Shape::of(command);
@@ -86,7 +106,7 @@ fn refuse(failure: Failure) -> u8 {
     Output::plain(false).end(outcome)
 }
 
-fn run(words: Vec<std::ffi::OsString>) -> (u8, Shape) {
+fn run(words: Vec<OsString>) -> (u8, Shape) {
     let command = words::command(&words).and_then(|at| words[at].to_str());
     let shape = Shape::of(command);
     // clap suggests putting `--` before a mistyped option; what follows would then be paths to
@@ -101,6 +121,7 @@ fn run(words: Vec<std::ffi::OsString>) -> (u8, Shape) {
     };
     let run = || match &parsed {
         Ok(arguments) => obey(arguments, shape, &output),
+        Err(error) if unknown::is_command(error) => Err(unknown::failure(error)),
         Err(error) if error.use_stderr() && words::wants_json(&words) => {
             Err(shape.misuse(words::sentence(error)))
         }
@@ -124,6 +145,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     if global.stats.is_some() && !takes_stats {
         return Err(shape.misuse("this command records no statistics"));
     }
+    statistics::check(global).map_err(|failure| shape.failure(failure.message))?;
     if arguments.version {
         version::show(global.verbose > 0, output);
         return Ok(0);

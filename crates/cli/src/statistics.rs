@@ -22,13 +22,37 @@ pub fn tell(global: &Global, execution: &Execution, output: &Output) -> Result<(
     let mut json = serde_json::to_vec_pretty(&statistics).map_err(Failure::fatal)?;
     json.push(b'\n');
     let path = environment::from_directory(global, path);
-    if holds_something_else(&path).map_err(Failure::fatal)? {
+    check_content(&path)?;
+    write(&path, true, &json).map_err(Failure::fatal)
+}
+
+/// Refuses a file that could not be written, before the command starts.
+pub fn check(global: &Global) -> Result<(), Failure> {
+    let Some(Some(path)) = &global.stats else {
+        return Ok(());
+    };
+    let path = environment::from_directory(global, path);
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !hedgerow_fs::is_directory(parent)) {
+        return Err(Failure::fatal(format_args!(
+            "cannot create '{}': '{}' is no directory",
+            path.display(),
+            parent.display()
+        )));
+    }
+    check_content(&path)
+}
+
+fn check_content(path: &Path) -> Result<(), Failure> {
+    if holds_something_else(path).map_err(Failure::fatal)? {
         return Err(Failure::fatal(format_args!(
             "'{}' does not hold statistics, and is left as it is",
             path.display()
         )));
     }
-    write(&path, true, &json).map_err(Failure::fatal)
+    Ok(())
 }
 
 /// Whether there is a regular file that is not from an earlier `--stats`: it may be the input or

@@ -3,6 +3,7 @@
 
 use crate::environment;
 use crate::failure::Failure;
+use crate::git_globals;
 use crate::git_options;
 use crate::spelling::spelled_out;
 use crate::trees;
@@ -17,15 +18,20 @@ const WITH_VALUE: [&str; 4] = ["-C", "-j", "--jobs", "--color"];
 /// directly, but uses a shell for one with a space.
 const HOOK: &str = "hedgerow-upload-pack-hook";
 
-/// The words of the command line. For `git hedgerow`, git calls `git-hedgerow`.
+/// Obeys git's global options in the words of the command line: they are gone from there. For `git
+/// hedgerow`, git calls `git-hedgerow`.
+///
+/// # Errors
+/// An option without its value, or the environment cannot be changed.
+pub fn obey_git_globals() -> Result<(), Failure> {
+    let taken = git_globals::take(environment::words(), &WITH_VALUE, environment::variable)?;
+    environment::obey(taken).map_err(Failure::fatal)
+}
+
+/// The words in the form in which they are parsed as options.
 ///
 /// # Errors
 /// An option that the command does not have.
-pub fn words() -> Result<Vec<OsString>, Failure> {
-    spelled(environment::words())
-}
-
-/// As [`words`], from the words as they were typed.
 pub fn spelled(mut words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let own = words.first().map(Path::new);
     if own

@@ -44,6 +44,7 @@ mod system_limits;
 mod terminal;
 pub mod thread_time;
 pub mod threads;
+mod variables;
 mod xattr;
 
 pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
@@ -86,4 +87,5 @@ pub use standard_output::StandardOutput;
 pub use stat::{device_numbers, FileKind, Stat, Timestamp};
 pub use system_limits::{thread_limit, watch_limit};
 pub use terminal::terminal_width;
+pub use variables::set_variables;
 pub use xattr::Xattrs;

@@ -9,6 +9,7 @@
 
 mod clean;
 mod differences;
+mod globals;
 mod ls_files;
 mod patches;
 mod scene;

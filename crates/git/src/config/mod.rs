@@ -334,7 +334,10 @@ fn parse(content: &[u8], path: &Path, source: Source) -> Result<File> {
 fn overrides(environment: &Environment) -> Result<File> {
     let mut file = File::new(Metadata::from(Source::Env));
     for (key, value) in &environment.config_overrides {
-        let refused = || bad(format!("invalid config format: {key}"));
+        let refused = || Error::AfterFailures {
+            failures: vec![what_is_wrong(key.as_bstr())],
+            error: Box::new(bad("unable to parse command-line config".to_owned())),
+        };
         let parts = key.to_str().ok().and_then(split_key);
         let (section, subsection, name) = parts.ok_or_else(refused)?;
         let mut section = file
@@ -344,6 +347,16 @@ fn overrides(environment: &Environment) -> Result<File> {
         section.push(name, value).map_err(|_| refused())?;
     }
     Ok(file)
+}
+
+/// What is wrong with a key, in git's words.
+fn what_is_wrong(key: &BStr) -> String {
+    match key.rfind_byte(b'.') {
+        _ if key.is_empty() => "empty config key".to_owned(),
+        None | Some(0) => format!("key does not contain a section: {key}"),
+        Some(at) if at + 1 == key.len() => format!("key does not contain variable name: {key}"),
+        Some(_) => format!("invalid key: {key}"),
+    }
 }
 
 fn split_key(key: &str) -> Option<(&str, Option<&str>, &str)> {

@@ -14,6 +14,7 @@ mod global;
 mod help;
 mod hg_status;
 mod image;
+mod observed;
 mod output;
 mod packs;
 mod progress;
@@ -91,16 +92,23 @@ fn run(words: Vec<std::ffi::OsString>) -> (u8, Shape) {
     let shape = Shape::of(command);
     // clap suggests putting `--` before a mistyped option; what follows would then be paths to
     // overwrite.
-    let parsed = Arguments::try_parse_from(&words).map_err(|mut error| {
+    let mut parsed = Arguments::try_parse_from(&words).map_err(|mut error| {
         error.remove(ContextKind::Suggested);
         error
     });
+    let prepared = match &mut parsed {
+        Ok(arguments) => observed::prepare(&mut arguments.global),
+        Err(_) => Ok(()),
+    };
     let output = match &parsed {
         Ok(arguments) => Output::new(&arguments.global),
         Err(_) => Output::plain(words::wants_json(&words)),
     };
     let run = || match &parsed {
-        Ok(arguments) => obey(arguments, shape, &output),
+        Ok(arguments) => match prepared {
+            Ok(()) => obey(arguments, shape, &output),
+            Err(reason) => Err(shape.failure(reason)),
+        },
         Err(error) if error.use_stderr() && words::wants_json(&words) => {
             Err(shape.misuse(words::sentence(error)))
         }
@@ -124,10 +132,20 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     if global.stats.is_some() && !takes_stats {
         return Err(shape.misuse("this command records no statistics"));
     }
+    let takes_trace = arguments.command.as_ref().is_some_and(Command::takes_trace);
+    if global.trace.is_some() && !takes_trace {
+        return Err(shape.misuse("this command records no trace"));
+    }
     if arguments.version {
         version::show(global.verbose > 0, output);
         return Ok(0);
     }
+    observed::traced(global, output, || dispatch(arguments, output))
+}
+
+/// Runs the command.
+fn dispatch(arguments: &Arguments, output: &Output) -> Result<u8, Failure> {
+    let global = &arguments.global;
     match &arguments.command {
         Some(Command::Archive(command)) => trees::archive::run(command, global, output),
         Some(Command::Bitmap(command)) => packs::bitmap::run(command, global, output),

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::global::{Global, Workers};
 use crate::output::Output;
+use hedgerow::repository::Repository;
 use hedgerow::{CancelToken, Execution, Jobs, Level, Recorder};
 use std::sync::Arc;
 
@@ -26,6 +27,20 @@ pub fn configurable(global: &Global) -> Result<Execution, Failure> {
         log: global.log.clone(),
         ..Execution::default()
     })
+}
+
+/// Tells where the repository is, if somebody wants to know.
+pub fn tell_places(global: &Global, repository: &Repository) {
+    global.log.tell(Level::Info, || {
+        let tree = repository
+            .work_tree()
+            .map_or_else(|| "none".to_owned(), |path| format!("'{}'", path.display()));
+        format!(
+            "repository '{}', working tree {tree}, index '{}'",
+            repository.git_dir().display(),
+            repository.index_path().display()
+        )
+    });
 }
 
 /// Why workers are as many as they are, where nobody asked for a number.

@@ -57,13 +57,13 @@ fn a_checkout_is_told_and_drawn() {
     assert_eq!(json["schema"], "hedgerow.stats.v1");
     let phases = json["phases"].as_array().unwrap();
     assert!(
-        phases.iter().any(|phase| phase["name"] == "write"),
+        phases.iter().any(|phase| phase["name"] == "files"),
         "{json}"
     );
     let stages = json["stages"].as_array().unwrap();
     let written = stages
         .iter()
-        .find(|stage| stage["name"] == "write")
+        .find(|stage| stage["name"] == "files")
         .unwrap();
     assert_eq!(written["operations"], 300);
     let bytes = stages.iter().map(|stage| stage["bytes"].as_u64().unwrap());
@@ -86,7 +86,7 @@ fn a_checkout_is_told_and_drawn() {
     }
     let drawn = stdout(&hedgerow(directory, &["stats", "stats.json", "-o", "-"]));
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
-    assert!(drawn.contains(">write<"));
+    assert!(drawn.contains(">files<"));
     let to_file = hedgerow(directory, &["stats", "-o", "plot.svg", "stats.json"]);
     assert_eq!(stdout(&to_file), "");
     let written = std::fs::read_to_string(directory.join("plot.svg")).unwrap();

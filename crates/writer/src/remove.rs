@@ -80,7 +80,7 @@ pub fn remove_paths<R: Removal>(
         run.work(task, scope);
         Ok::<(), Infallible>(())
     };
-    Ok(run_tasks(&options.named("remove"), initial, |_| (), work)?)
+    Ok(run_tasks(&options.named("removal"), initial, |_| (), work)?)
 }
 
 struct Remover<'a, R> {

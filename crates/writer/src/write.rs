@@ -113,7 +113,7 @@ pub fn write_tree<P: Plan>(root: &Dir, plan: &P, options: &Options) -> Result<Re
         Ok::<(), Infallible>(())
     };
     Ok(run_tasks(
-        &options.named("write"),
+        &options.named("files"),
         initial,
         |_| plan.worker(),
         work,

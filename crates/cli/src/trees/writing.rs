@@ -58,6 +58,7 @@ pub fn workers(
         Some(files) if jobs != Jobs::Auto => format!("{why}; 1 for fewer than {files} files"),
         _ => why.to_owned(),
     };
+    execution::tell_places(global, repository);
     execution::tell_workers(global, jobs, &why);
     (execution.with_jobs(jobs), threshold)
 }

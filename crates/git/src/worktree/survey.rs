@@ -53,7 +53,7 @@ pub(crate) fn survey<'a>(
     };
     let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| survey.work(task, scope);
     let report = run_tasks(
-        &options.named("stat"),
+        &options.named("survey"),
         vec![Task::Directory(0)],
         |_| (),
         work,

@@ -10,8 +10,8 @@ use crate::timeline::{at_most, spans, Span};
 use crate::{queue_panel, workers_panel, Named};
 
 const QUEUE: Frame = frame(52.0, 220.0);
-const WORKERS: Frame = frame(36.0, 130.0);
-const LATENCY: Frame = frame(36.0, 150.0);
+const WORKERS: Frame = frame(44.0, 130.0);
+const LATENCY: Frame = frame(44.0, 150.0);
 /// Space for the labels below a frame, in pixels.
 const BELOW: f64 = 30.0;
 /// Height of a bar in the picture of times, in pixels.
@@ -60,7 +60,7 @@ pub fn parts(run: &Named<'_>) -> [(&'static str, &'static str, u64); 4] {
 
 /// A bar for each run.
 pub fn times(html: &mut Html, runs: &[Named<'_>]) {
-    let frame = frame(36.0, (BAR + 18.0) * runs.len() as f64 + 8.0);
+    let frame = frame(44.0, (BAR + 18.0) * runs.len() as f64 + 8.0);
     let total = |run: &Named<'_>| parts(run).iter().map(|(_, _, us)| *us as f64).sum::<f64>();
     let most = runs.iter().map(total).fold(0.0, f64::max);
     let scale = Scale::linear(most, frame.width);

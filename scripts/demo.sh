@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 readonly FILES=10000 COMMITS=5 ROUNDS=3 NEEDED_KIB=1500000 BUILD_KIB=1000000
 # On the slow file system: so few that git takes less than 15 seconds.
-readonly SLOW_FILES=2000 ROUND_TRIP_US=1000
+readonly SLOW_FILES=1500 ROUND_TRIP_US=1000
 export LC_ALL=C
 
 fail() {

@@ -85,13 +85,19 @@ pub fn explanation(statistics: &Statistics) -> String {
     });
     match limit(statistics) {
         Limit::Unknown => "Nothing was recorded that tells what limited the run.".to_owned(),
-        Limit::Processor if statistics.run_delay_us > statistics.cpu_us => format!(
-            "The processors limited the run: workers computed for {}{busy}, and queued for a \
-             processor for {}. Either there were too many workers, or other programs kept the \
-             processors busy.",
-            duration(statistics.cpu_us),
-            duration(statistics.run_delay_us)
-        ),
+        Limit::Processor if statistics.run_delay_us > statistics.cpu_us => {
+            let why = if statistics.in_flight_max <= statistics.processors {
+                "Other programs kept the processors busy"
+            } else {
+                "There were too many workers, or other programs kept the processors busy"
+            };
+            format!(
+                "The processors limited the run: workers computed for {}{busy}, and queued for a \
+                 processor for {}. {why}.",
+                duration(statistics.cpu_us),
+                duration(statistics.run_delay_us)
+            )
+        }
         Limit::Processor => format!(
             "The processors limited the run: workers computed or queued for a processor for {} \
              ({} of their time){busy}. More workers would not help; more processors would.",
@@ -171,6 +177,12 @@ mod tests {
             words.contains("queued for a processor for 2.00 s"),
             "{words}"
         );
+        assert!(words.ends_with(" 2.00 s. Other programs kept the processors busy."));
+        let more = Statistics {
+            in_flight_max: 3,
+            ..queued
+        };
+        assert!(explanation(&more).contains(" There were too many workers, or other "));
         assert!(
             words.contains("computed for 100 ms, 5 % of the time of 2 processors"),
             "{words}"

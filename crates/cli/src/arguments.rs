@@ -153,6 +153,23 @@ impl Command {
         }
     }
 
+    /// What programs may read of a command that prints no JSON.
+    pub fn json_hint(&self) -> Option<&'static str> {
+        match self {
+            Command::CheckoutIndex(_)
+            | Command::Merge(_)
+            | Command::ReadTree(_)
+            | Command::Reset(_) => Some("for the state afterwards: hedgerow status --json"),
+            Command::DiffFiles(_) | Command::DiffIndex(_) => {
+                Some("for programs: --raw -z, or hedgerow status --json")
+            }
+            Command::LsFiles(_) => Some("for programs: ls-files -z, or hedgerow status --json"),
+            Command::SparseCheckout(_) => Some("for programs: sparse-checkout list, a rule a line"),
+            Command::Worktree(_) => Some("for programs: worktree list --porcelain -z"),
+            _ => None,
+        }
+    }
+
     /// Whether it has workers whose work `--trace` records.
     pub fn takes_trace(&self) -> bool {
         !matches!(

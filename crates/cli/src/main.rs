@@ -126,7 +126,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     started.map_err(|error| shape.failure(error.to_string()))?;
     let takes_json = arguments.command.as_ref().is_some_and(Command::takes_json);
     if global.json && (arguments.version || !takes_json) {
-        return Err(shape.misuse("this command prints no JSON"));
+        return Err(without_json(arguments, shape));
     }
     let takes_stats = arguments.command.as_ref().is_some_and(Command::takes_stats);
     if global.stats.is_some() && !takes_stats {
@@ -141,6 +141,19 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         return Ok(0);
     }
     observed::traced(global, output, || dispatch(arguments, output))
+}
+
+/// The refusal of `--json`, by the command's name, with what programs may read instead.
+fn without_json(arguments: &Arguments, shape: Shape) -> Failure {
+    let words = environment::words();
+    let at = words::command(&words).filter(|_| !arguments.version);
+    let mut failure = match at.and_then(|at| words[at].to_str()) {
+        Some(name) => shape.misuse(format_args!("'hedgerow {name}' prints no JSON")),
+        None => shape.misuse("this command prints no JSON"),
+    };
+    let hint = arguments.command.as_ref().and_then(Command::json_hint);
+    failure.hint = hint.map(str::to_owned);
+    failure
 }
 
 /// Runs the command.

@@ -35,9 +35,12 @@ impl Level {
 #[derive(Clone, Default)]
 pub struct Log(Option<Arc<Receiver>>);
 
+/// Takes a line and its level.
+type Receive = dyn Fn(Level, &str) + Send + Sync;
+
 struct Receiver {
     level: Level,
-    receive: Box<dyn Fn(Level, &str) + Send + Sync>,
+    receive: Box<Receive>,
 }
 
 impl Log {

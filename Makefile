@@ -16,7 +16,7 @@ install: build ## install below PREFIX=/usr/local (DESTDIR=, LINKS="names"|all, 
 uninstall: ## remove what make install installed (PREFIX= DESTDIR=)
 	@bash scripts/install.sh uninstall
 
-demo: ## check a repository out with git and with hedgerow, and compare (REPO=path DIR=path)
+demo: ## what hedgerow is for, beside git, in 90 seconds after the build (REPO=path DIR=path)
 	@REPO="$(REPO)" DIR="$(DIR)" bash scripts/demo.sh
 
 test: ## install what the tests need (as root), run them all, count what was skipped

@@ -5,11 +5,18 @@ from html import escape
 
 import table
 
-INK, GRID, OURS, RIVAL, LIMIT = "#333", "#ddd", "#2e7d4f", "#b5533c", "#8a8a8a"
-LOST = "#d9a441"
+# Names of colors: the style below has each for light and for dark, as `hedgerow stats` has.
+INK, GRID, OURS, RIVAL, LIMIT = "ink", "grid", "ours", "rival", "limit"
+LOST, PALE = "lost", "pale"
+LIGHT = {"page": "#ffffff", INK: "#3d4450", GRID: "#d4d8df", OURS: "#178a6a", RIVAL: "#d3222a",
+         LIMIT: "#8b93a1", LOST: "#e9a100", PALE: "#8cc9b6"}
+DARK = {"page": "#14171c", INK: "#b9c0cc", GRID: "#353b46", OURS: "#35c79c", RIVAL: "#ff5a5f",
+        LIMIT: "#8b93a1", LOST: "#ffc04d", PALE: "#1f7359"}
+# What a letter is wide, in shares of the size of the font: an upper estimate for most texts.
+LETTER = 0.6
 # Longer bars end here; how long they are is written behind them.
 LONGEST = 8
-STYLE = "font-family='sans-serif' font-size='12'"
+FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif"
 
 
 def draw_all(found, directory):
@@ -24,13 +31,16 @@ def draw_all(found, directory):
 
 def ratios(rows):
     """Horizontal bars: how many times faster, with the line to reach and the aim."""
-    label_px, bar_px, row_px, top = 330, 460, 26, 46
+    label_px = 20 + max(_width(row["title"]) for row in rows)
+    bar_px, row_px, top = 460, 26, 46
     most = min(max(max(row["high"], row["aim"]) for row in rows), LONGEST) * 1.05
     scale = bar_px / most
     along = lambda value: label_px + min(value, most) * scale
     height = top + row_px * len(rows) + 34
-    parts = [_open(label_px + bar_px + 70, height,
-                   "How many times faster than the rival at its best")]
+    legend = ("bar: median of pairs; thin line: spread; red: to reach (solid), aim (dashed); "
+              "yellow: missed")
+    width = max(label_px + bar_px + 70, 24 + _width(legend, 11))
+    parts = [_open(width, height, "How many times faster than the rival at its best")]
     for tick in _ticks(most):
         x = label_px + tick * scale
         parts.append(_line(x, top, x, height - 30, INK if tick == 1 else GRID))
@@ -41,15 +51,14 @@ def ratios(rows):
         color = LOST if row["verdict"] == "missed" else OURS
         parts.append(_text(label_px - 8, y + 15, row["title"], "end"))
         parts.append(f"<rect x='{label_px}' y='{y + 4}' width='{width:.1f}' height='14' "
-                     f"fill='{color}'/>")
+                     f"class='fill {color}'/>")
         parts.append(_line(along(row["low"]), y + 11, along(row["high"]), y + 11, INK))
         for key, dash in (("reach", ""), ("aim", "3,2")):
             x = along(row[key])
             parts.append(_line(x, y + 1, x, y + 21, RIVAL, dash, 2))
         end = along(max(row["high"], row["aim"], row["value"]))
         parts.append(_text(end + 6, y + 15, f"{row['value']:.2f}x"))
-    parts.append(_text(label_px, 36, "bar: median of pairs; thin line: spread; red: to reach "
-                       "(solid), aim (dashed); yellow: missed", size=11))
+    parts.append(_text(12, 36, legend, size=11))
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -81,15 +90,20 @@ def latency(series):
         parts.append(_text(left - 8, y + 4, f"{tick:g} s", "end"))
     for ms in sorted({ms for _, _, points in series for ms, _ in points} | {0}):
         parts.append(_text(left + ms / most_ms * width, top + height + 20, f"{ms} ms", "middle"))
+    labelled = []
     for at, (name, color, points) in enumerate(series):
         placed = [(left + ms / most_ms * width, top + height - seconds / most_s * height, seconds)
                   for ms, seconds in points]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in placed)
-        parts.append(f"<polyline points='{path}' fill='none' stroke='{color}' "
-                     "stroke-width='2'/>")
+        parts.append(_polyline(path, color))
         for x, y, seconds in placed:
-            parts.append(f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' fill='{color}'/>")
-            parts.append(_text(x - 6, y - 6, f"{seconds:.2f}", "end", 11))
+            parts.append(f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' class='fill {color}'/>")
+            # At the axis, a number before its point would be outside.
+            side = (x - 6, "end") if x - 6 - _width("00.00", 11) > left else (x + 6, "start")
+            # One number covers another where the lines meet: the first stays.
+            if all(x != other_x or abs(y - other_y) > 12 for other_x, other_y in labelled):
+                parts.append(_text(side[0], max(y - 6, top - 4), f"{seconds:.2f}", side[1], 11))
+                labelled.append((x, y))
         parts.append(_line(left + 10, top + 12 + 18 * at, left + 40, top + 12 + 18 * at, color,
                            width=2))
         parts.append(_text(left + 46, top + 16 + 18 * at, name))
@@ -99,9 +113,12 @@ def latency(series):
 def speedups(panels):
     """Speed-up against cores, both doubling: a panel for each name, a line for each design."""
     left, top, side, gap = 50, 60, 250, 50
-    colors = (OURS, "#7fb894", RIVAL)
-    parts = [_open(left + (side + gap) * len(panels), top + side + 70,
-                   "A simulation: speed-up of packing Linux over one core, by cores")]
+    colors = (OURS, PALE, RIVAL)
+    names = (*next(iter(panels.values())), "cores")
+    title = "A simulation: speed-up of packing Linux over one core, by cores"
+    width = max(left + (side + gap) * len(panels), 24 + _width(title, 14),
+                left + sum(54 + _width(name) for name in names))
+    parts = [_open(width, top + side + 70, title)]
     for at, (name, designs) in enumerate(panels.items()):
         x0 = left + at * (side + gap)
         cores = list(next(iter(designs.values())))
@@ -119,13 +136,12 @@ def speedups(panels):
                 f"{x0 + math.log2(count) * step:.1f},"
                 f"{top + side - max(math.log2(speedup), 0) * step:.1f}"
                 for count, speedup in by_cores.items())
-            parts.append(f"<polyline points='{points}' fill='none' stroke='{color}' "
-                         "stroke-width='2'/>")
+            parts.append(_polyline(points, color))
     x = left
-    for color, name in zip((*colors, LIMIT), (*next(iter(panels.values())), "cores")):
+    for color, name in zip((*colors, LIMIT), names):
         parts += [_line(x, top + side + 46, x + 24, top + side + 46, color, width=2),
                   _text(x + 30, top + side + 50, name)]
-        x += 190
+        x += 30 + _width(name) + 24
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -134,19 +150,35 @@ def _ticks(most):
     return [step * number for number in range(int(most / step) + 1)]
 
 
+def _width(words, size=12):
+    """About as many pixels as the text takes."""
+    return math.ceil(len(str(words)) * size * LETTER)
+
+
 def _open(width, height, title):
+    width = max(width, 24 + _width(title, 14))
+    rules = lambda colors: "".join(
+        f".{name}{{stroke:{color}}}.fill.{name}{{fill:{color};stroke:none}}"
+        for name, color in colors.items() if name != "page"
+    ) + f"text{{fill:{colors[INK]}}}.page{{fill:{colors['page']}}}"
     return (f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' "
-            f"viewBox='0 0 {width} {height}' {STYLE}>\n"
-            f"<rect width='100%' height='100%' fill='white'/>\n"
+            f"viewBox='0 0 {width} {height}' role='img'>\n<title>{escape(title)}</title>\n"
+            f"<style>text{{font-family:{FONT}}}{rules(LIGHT)}\n"
+            f"@media (prefers-color-scheme:dark){{{rules(DARK)}}}</style>\n"
+            f"<rect width='100%' height='100%' class='page'/>\n"
             + _text(12, 20, title, size=14))
 
 
 def _line(x1, y1, x2, y2, color, dash="", width=1):
     dashed = f" stroke-dasharray='{dash}'" if dash else ""
-    return (f"<line x1='{x1:.1f}' y1='{y1:.1f}' x2='{x2:.1f}' y2='{y2:.1f}' stroke='{color}' "
+    return (f"<line x1='{x1:.1f}' y1='{y1:.1f}' x2='{x2:.1f}' y2='{y2:.1f}' class='{color}' "
             f"stroke-width='{width}'{dashed}/>")
 
 
+def _polyline(points, color):
+    return f"<polyline points='{points}' fill='none' class='{color}' stroke-width='2'/>"
+
+
 def _text(x, y, words, anchor="start", size=12):
-    return (f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}' "
-            f"fill='{INK}'>{escape(words)}</text>")
+    return (f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}'>"
+            f"{escape(words)}</text>")

@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Checks a repository out with git and with hedgerow, proves that the trees are equal, and shows
-# how long each took; then asks both for the status of the tree, and lists it.
+# What hedgerow is for, in a minute and a half after the build: a checkout beside git's, the same at
+# round trips of a millisecond, a status, a commit as an image, a clone from a server. What is
+# compared is proven to be equal.
 #
 # REPO=path takes a repository of yours instead of the one that is made (it is only read), DIR=path
 # says where the working trees go (default: memory, /dev/shm, if there is room; else target/).
+# HEDGEROW=path and LATENCYFS=path take binaries that exist; then nothing is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly FILES=20000 COMMITS=5 ROUNDS=3 NEEDED_KIB=1500000 BUILD_KIB=1000000
+readonly FILES=10000 COMMITS=5 ROUNDS=3 NEEDED_KIB=1500000 BUILD_KIB=1000000
+# On the slow file system: so few that git takes less than 15 seconds.
+readonly SLOW_FILES=1500 ROUND_TRIP_US=1000
 export LC_ALL=C
 
 fail() {
@@ -16,17 +20,67 @@ fail() {
     exit 1
 }
 
+title() {
+    printf '\n== %s\n' "$1"
+}
+
+# watched LABEL COMMAND...: says every two seconds that the command still runs. What it prints is in
+# $place/out.
+watched() {
+    local label=$1 began=$SECONDS code=0 child said
+    shift
+    said=$began
+    printf '%s ...' "$label"
+    "$@" >"$place/out" 2>&1 </dev/null &
+    child=$!
+    while kill -0 "$child" 2>/dev/null; do
+        sleep 0.05
+        if [ $((SECONDS - said)) -ge 2 ]; then
+            said=$SECONDS
+            printf ' %s s ...' "$((SECONDS - began))"
+        fi
+    done
+    wait "$child" || code=$?
+    printf ' done\n'
+    [ "$code" = 0 ] || { cat "$place/out" >&2; fail "failed: $label"; }
+}
+
+# timed NAME LABEL COMMAND...: runs it watched; appends "real user+sys" to $place/NAME.times.
+timed() {
+    local name=$1 label=$2
+    shift 2
+    watched "$label" clocked "$place/clock" "$@"
+    tail -n 1 "$place/clock" | awk '{ print $1, $2 + $3 }' >>"$place/$name.times"
+}
+
+clocked() {
+    local TIMEFORMAT='%R %U %S' clock=$1
+    shift
+    { time "$@" >"$place/said" 2>&1; } 2>"$clock" || { cat "$place/said"; return 1; }
+}
+
+# row NAME WORDS: seconds by the clock and of processors, the middle of the rounds.
+row() {
+    printf '  %-44s %9.2f s %9.2f CPU s\n' "$2" "$(median "$1" 1)" "$(median "$1" 2)"
+}
+
+warn_if_busy() {
+    awk -v cores="$(nproc)" '$1 > cores / 2 {
+        printf "warning: the machine is busy (load average %s, %d processors): times will vary\n", $1, cores
+    }' /proc/loadavg
+}
+
 free_kib() {
     df -Pk "$1" | awk 'NR == 2 { print $4 }'
 }
 
 require_tools() {
     command -v git >/dev/null || fail "git is not installed" "on Debian: apt-get install git"
-    for tool in awk diff find; do
+    for tool in awk diff find nproc tar; do
         command -v "$tool" >/dev/null || fail "$tool is not installed"
     done
     mkdir -p target
-    if [ ! -x target/release/hedgerow ] && [ "$(free_kib target)" -lt "$BUILD_KIB" ]; then
+    if [ -z "${HEDGEROW:-}" ] && [ ! -x target/release/hedgerow ] && [ "$(free_kib target)" -lt "$BUILD_KIB" ]; then
         fail "less than $((BUILD_KIB / 1000)) MB are free for building in $PWD/target"
     fi
 }
@@ -47,158 +101,256 @@ choose_place() {
     [ "$(free_kib "$place")" -ge "$NEEDED_KIB" ] ||
         fail "less than $((NEEDED_KIB / 1000)) MB are free in '$place'" "name another with DIR=path"
     place=$(mktemp -d "$place/hedgerow-demo.XXXXXX")
-    trap 'rm -rf "$place"' EXIT
+    trap clean_up EXIT
     trap 'exit 130' INT TERM
+}
+
+clean_up() {
+    if mountpoint -q "$place/mounted" 2>/dev/null; then
+        umount "$place/mounted"
+    fi
+    rm -rf "$place"
+}
+
+build() {
+    if [ -n "${HEDGEROW:-}" ]; then
+        hedgerow=$HEDGEROW latencyfs=${LATENCYFS:-}
+        return
+    fi
+    . scripts/toolchain.sh
+    echo "Building hedgerow ..."
+    cargo build --locked --release -p hedgerow-cli -p hedgerow-latencyfs
+    hedgerow=${CARGO_TARGET_DIR:-$PWD/target}/release/hedgerow
+    latencyfs=${CARGO_TARGET_DIR:-$PWD/target}/release/latencyfs
 }
 
 make_repository() {
     if [ -n "${REPO:-}" ]; then
         git -C "$REPO" rev-parse --verify -q 'HEAD^{commit}' >/dev/null 2>&1 ||
             fail "'$REPO' is not a repository with a commit" "REPO= takes the path of a clone"
-        echo "Cloning $REPO ..."
-        git clone -q --no-checkout --no-hardlinks "$REPO" "$place/repo"
+        watched "Cloning $REPO" git clone -q --no-checkout --no-hardlinks "$REPO" "$place/repo"
     else
-        echo "Making a repository of $FILES files and $COMMITS commits ..."
-        bash scripts/make-repository.sh "$FILES" "$COMMITS" "$place/repo"
+        watched "Making a repository of $FILES files and $COMMITS commits" \
+            bash scripts/make-repository.sh "$FILES" "$COMMITS" "$place/repo"
     fi
     # Read once, so that the first contender does not pay for the disk.
     find "$place/repo/.git/objects" -type f -exec cat {} + >/dev/null
 }
 
-# A clone without files, which shares the objects by hard links: $place/$1.
+# fresh_clone NAME [OF]: a clone without files, which shares the objects by hard links.
 fresh_clone() {
     rm -rf "${place:?}/$1"
-    git clone -q --no-checkout "$place/repo" "$place/$1"
-    git -C "$place/$1" config checkout.workers 1
+    git clone -q --no-checkout "$place/${2:-repo}" "$place/$1"
 }
 
-# measure CONTENDER: one checkout; appends "real user+sys" to $place/CONTENDER.times.
-measure() {
-    local contender=$1 TIMEFORMAT='%R %U %S'
-    fresh_clone tree
-    case $contender in
-    hedgerow)
-        # The clone asks for one worker above, which is git's default: ask for nothing instead.
-        git -C "$place/tree" config --unset checkout.workers
-        { time "$hedgerow" -C "$place/tree" checkout -q; } 2>"$place/out" || broken "$contender"
-        ;;
-    git-*)
-        { time git -C "$place/tree" -c "checkout.workers=${contender#git-}" checkout -q; } \
-            2>"$place/out" || broken "$contender"
-        ;;
+# check_out CONTENDER DIRECTORY: git-N is git with N workers.
+check_out() {
+    case $1 in
+    hedgerow) "$hedgerow" -C "$2" checkout -q ;;
+    git-*) git -C "$2" -c "checkout.workers=${1#git-}" checkout -q ;;
     esac
-    tail -n 1 "$place/out" | awk '{ print $1, $2 + $3 }' >>"$place/$contender.times"
 }
 
-broken() {
-    cat "$place/out" >&2
-    fail "$1 failed to check out"
+contender() {
+    case $1 in
+    hedgerow) echo "hedgerow, no options" ;;
+    git-1) echo "git, as it comes" ;;
+    git-*) echo "git, checkout.workers=${1#git-}" ;;
+    esac
 }
 
-# The middle of column $2 of what was measured of contender $1.
+# median NAME COLUMN: the middle of what was measured.
 median() {
     awk -v column="$2" '{ print $column }' "$place/$1.times" | sort -n |
         awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
 }
 
-show_progress() {
-    fresh_clone ours
-    git -C "$place/ours" config --unset checkout.workers
-    echo "\$ hedgerow checkout --progress -v"
-    "$hedgerow" -C "$place/ours" checkout --progress -v </dev/null
-    fresh_clone theirs
-    git -C "$place/theirs" checkout -q
+# How many times as fast the second is as the first.
+times_as_fast() {
+    awk -v a="$(median "$1" 1)" -v b="$(median "$2" 1)" \
+        'BEGIN { printf "%.1f", a / (b > 0.001 ? b : 0.001) }'
 }
 
 listing() {
-    (cd "$place/$1" && find . -path ./.git -prune -o -printf '%y %m %p -> %l\n' | sort)
+    (cd "$1" && find . -path ./.git -prune -o -printf '%y %m %p -> %l\n' | sort)
 }
 
-prove_equal() {
-    diff -r --no-dereference --exclude=.git "$place/theirs" "$place/ours" ||
-        fail "the trees differ"
-    diff <(listing theirs) <(listing ours) || fail "types or permissions differ"
-    [ -z "$(git -C "$place/ours" status --porcelain)" ] ||
+# same_trees THEIRS OURS: contents, kinds, permissions and links.
+same_trees() {
+    diff -r --no-dereference --exclude=.git "$1" "$2" || fail "the trees differ"
+    diff <(listing "$1") <(listing "$2") || fail "types or permissions differ"
+}
+
+same_checkouts() {
+    same_trees "$1" "$2"
+    [ -z "$(git -C "$2" status --porcelain)" ] ||
         fail "git status finds the tree that hedgerow made not clean"
-    diff <(git -C "$place/theirs" ls-files --stage) <(git -C "$place/ours" ls-files --stage) ||
-        fail "the indexes differ"
-    echo "Equal: $(listing ours | grep -c '^[fl]') files, contents, permissions, links and index;" \
-        "git status is clean."
+    diff <(git -C "$1" ls-files --stage) <(git -C "$2" ls-files --stage) || fail "the indexes differ"
 }
 
-measure_all() {
-    local round contender
-    echo "Timing $ROUNDS rounds of each ..."
+show_checkout() {
+    local round name best=git-2
+    title "A checkout"
     for round in warm-up $(seq "$ROUNDS"); do
-        for contender in git-1 git-2 git-4 git-8 hedgerow; do
-            measure "$contender"
+        for name in git-1 git-2 git-4 git-8 hedgerow; do
+            fresh_clone "tree-$name"
+            timed "$name" "round $round: $(contender "$name")" check_out "$name" "$place/tree-$name"
         done
         [ "$round" != warm-up ] || rm "$place"/*.times
     done
-}
-
-table() {
-    local best=git-2 contender wall cpu
-    for contender in git-2 git-4 git-8; do
-        awk -v a="$(median "$contender" 1)" -v b="$(median "$best" 1)" 'BEGIN { exit !(a < b) }' &&
-            best=$contender
+    watched "Comparing both trees and indexes" same_checkouts "$place/tree-git-1" "$place/tree-hedgerow"
+    for name in git-4 git-8; do
+        awk -v a="$(median "$name" 1)" -v b="$(median "$best" 1)" 'BEGIN { exit !(a < b) }' &&
+            best=$name
     done
-    wall=$(median hedgerow 1) cpu=$(median hedgerow 2)
-    printf '\n%-34s %9s %9s %9s %9s\n' "" seconds "CPU s" "x time" "x CPU"
-    for contender in git-1 "$best" hedgerow; do
-        printf '%s %s %s\n' "$contender" "$(median "$contender" 1)" "$(median "$contender" 2)"
-    done | awk -v wall="$wall" -v cpu="$cpu" '
-        $1 == "hedgerow" { name = "hedgerow, no options" }
-        $1 ~ /^git-/ { name = "git, checkout.workers=" substr($1, 5) (NR == 2 ? " (its best)" : "") }
-        { printf "%-34s %9.2f %9.2f %9.2f %9.2f\n", name, $2, $3, $2 / wall, $3 / cpu }'
-    printf '\nMedians of %s; %s in %s; x: how many times what hedgerow took.\n' "$ROUNDS rounds" \
-        "$(git --version)" "$(df -Pk "$place" | awk 'NR == 2 { print $1 }')"
+    echo "$(listing "$place/tree-hedgerow" | grep -c '^[fl]') files; equal: contents, permissions," \
+        "links, index; git status is clean."
+    for name in git-1 "$best" hedgerow; do
+        row "$name" "$(contender "$name")"
+    done
+    echo "  hedgerow is $(times_as_fast git-1 hedgerow) times as fast as git, and" \
+        "$(times_as_fast "$best" hedgerow) times as fast as git at its best (medians of $ROUNDS)."
 }
 
-# times NAME COMMAND...: runs it in the tree that hedgerow made; appends as measure does.
-times() {
-    local name=$1 TIMEFORMAT='%R %U %S'
-    shift
-    { time (cd "$place/ours" && "$@" >/dev/null 2>&1); } 2>"$place/out" || broken "$name"
-    tail -n 1 "$place/out" | awk '{ print $1, $2 + $3 }' >>"$place/$name.times"
+show_latency() {
+    local name
+    title "The same where each call is a round trip of a millisecond, as on NFS"
+    if [ ! -e /dev/fuse ] || [ ! -x "$latencyfs" ]; then
+        echo "skipped: this needs /dev/fuse and the latencyfs of the tests"
+        return
+    fi
+    watched "Making a repository of $SLOW_FILES files" \
+        bash scripts/make-repository.sh "$SLOW_FILES" 1 "$place/few"
+    mkdir "$place/mounted"
+    for name in git-1 git-8 hedgerow; do
+        fresh_clone "slow-$name" few
+        if ! "$latencyfs" --nfs "$ROUND_TRIP_US" --daemon "$place/slow-$name" "$place/mounted" \
+            2>"$place/out"; then
+            echo "skipped: the file system cannot be mounted: $(head -n 1 "$place/out")"
+            return
+        fi
+        timed "slow-$name" "$(contender "$name")" check_out "$name" "$place/mounted"
+        umount "$place/mounted"
+    done
+    same_checkouts "$place/slow-git-1" "$place/slow-hedgerow"
+    echo "$SLOW_FILES files; equal again."
+    for name in git-1 git-8 hedgerow; do
+        row "slow-$name" "$(contender "$name")"
+    done
+    echo "  hedgerow is $(times_as_fast slow-git-1 slow-hedgerow) times as fast as git, and" \
+        "$(times_as_fast slow-git-8 slow-hedgerow) times as fast as git with eight workers:"
+    echo "  up to 64 calls are under way at a time."
 }
 
-# The status of the tree, and what is in it.
-show_walk() {
-    local round name
+in_tree() {
+    cd "$place/tree-hedgerow" && "$@"
+}
+
+show_status() {
+    local round
+    title "A status"
     # What both say first: something is there to be said, and the index is settled.
-    touch "$place/ours/untracked" && git -C "$place/ours" status >/dev/null
-    diff <(git -C "$place/ours" status) <("$hedgerow" -C "$place/ours" status) ||
+    touch "$place/tree-hedgerow/untracked" && in_tree git status >/dev/null
+    diff <(in_tree git status) <(in_tree "$hedgerow" status) ||
         fail "git and hedgerow differ in the status"
-    diff <(cd "$place/ours" && find . -mindepth 1 -printf '%P\0' | sort -z | tr '\0\n' '\n ') \
-        <("$hedgerow" walk -0 "$place/ours" | sed -z "s|^$place/ours/||" | sort -z |
-            tr '\0\n' '\n ') || fail "find and hedgerow list different things"
-    for round in warm-up $(seq "$ROUNDS"); do
-        times git-status git status
-        times hedgerow-status "$hedgerow" status
-        times find find . -printf '%y %s %T@ %i\n'
-        times hedgerow-walk "$hedgerow" walk --stat --summary .
-        [ "$round" != warm-up ] || rm "$place"/{git-status,hedgerow-status,find,hedgerow-walk}.times
+    for round in $(seq "$ROUNDS"); do
+        timed git-status "round $round: git status" in_tree git status
+        timed hedgerow-status "round $round: hedgerow status" in_tree "$hedgerow" status
     done
-    printf '\nThe same words from git status, the same names from find:\n'
-    for name in git-status hedgerow-status find hedgerow-walk; do
-        printf '%-34s %9.3f s\n' "${name/-/ }" "$(median "$name" 1)"
-    done
-    printf 'Where each question is a round trip (NFS), hedgerow keeps up to 64 of them under way.\n'
+    echo "The same words."
+    row git-status "git status"
+    row hedgerow-status "hedgerow status"
+}
+
+unpack_archive() {
+    mkdir "$place/archived" && git -C "$place/repo" archive HEAD | tar -xC "$place/archived"
+}
+
+show_image() {
+    title "A commit as a file-system image, without a checkout"
+    timed image "\$ hedgerow image create -c zstd -l 3 git:HEAD tree.sqfs" \
+        "$hedgerow" -C "$place/repo" image create -c zstd -l 3 git:HEAD "$place/tree.sqfs"
+    timed verify "\$ hedgerow image verify tree.sqfs" "$hedgerow" image verify "$place/tree.sqfs"
+    timed extract "\$ hedgerow image extract tree.sqfs extracted" \
+        "$hedgerow" image extract "$place/tree.sqfs" "$place/extracted"
+    watched "Unpacking git archive" unpack_archive
+    watched "Comparing" same_contents "$place/archived" "$place/extracted"
+    echo "Equal to git archive: $("$hedgerow" image list "$place/tree.sqfs" | wc -l) entries," \
+        "$(du -m "$place/tree.sqfs" | cut -f 1) MB; mount -t squashfs shows it, too."
+    row image "hedgerow image create"
+    row verify "hedgerow image verify"
+    row extract "hedgerow image extract"
+}
+
+# Permissions differ by the umask of whoever unpacks.
+same_contents() {
+    diff -r --no-dereference "$1" "$2" || fail "the trees differ"
+}
+
+# A clone through git's transport; git-upload-pack asks the hook for the pack, if there is one.
+fetch_clone() {
+    rm -rf "$place/fetched"
+    git clone -q --bare --no-local "file://$place/repo" "$place/fetched"
+}
+
+# The user of a server is configured like this, once.
+configure_hook() {
+    git config -f "$place/serving" uploadpack.packObjectsHook "'$hedgerow' upload-pack-hook"
+    git config -f "$place/serving" hedgerow.responseCache "$place/responses"
+}
+
+with_hook() {
+    GIT_CONFIG_GLOBAL=$place/serving "$@"
+}
+
+objects() {
+    git -C "$place/fetched" cat-file --batch-all-objects --batch-check | sort
+}
+
+show_clone() {
+    title "A clone from a git server, with hedgerow as its hook"
+    mkdir "$place/responses"
+    configure_hook
+    timed served-git "git alone" fetch_clone
+    objects >"$place/objects.git"
+    timed served-hook "with the hook" with_hook fetch_clone
+    objects >"$place/objects.hook"
+    [ -n "$(ls "$place/responses")" ] || fail "the hook was not asked"
+    timed served-cache "again, from its cache" with_hook fetch_clone
+    cmp "$place/objects.git" "$place/objects.hook" || fail "the clones have different objects"
+    git -C "$place/fetched" fsck --connectivity-only >/dev/null 2>&1 || fail "git fsck finds a fault"
+    echo "Equal: $(wc -l <"$place/objects.git") objects; git fsck finds nothing. Both sides together:"
+    row served-git "git alone"
+    row served-hook "with hedgerow upload-pack-hook"
+    row served-cache "the same request again"
+}
+
+what_next() {
+    cat <<EOF
+
+What to try next:
+  hedgerow doctor                 what would make commands faster here
+  hedgerow -v checkout BRANCH     in a repository of yours: with the number of workers, and why
+  hedgerow --stats=run.json checkout BRANCH; hedgerow stats run.json -o run.html
+  hedgerow help                   all commands; hedgerow checkout -h for one
+  make demo REPO=path             all of this with a repository of yours
+
+$(git --version), $(nproc) processors, in $(df -Pk "$place" | awk 'NR == 2 { print $1 }'); $((SECONDS - started_at)) seconds after the build.
+EOF
 }
 
 require_tools
-. scripts/toolchain.sh
-echo "Building hedgerow ..."
-cargo build --locked --release -q -p hedgerow-cli
-hedgerow=${CARGO_TARGET_DIR:-$PWD/target}/release/hedgerow
+build
 choose_place
 # What the user or the system has set must not favour either side.
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+started_at=$SECONDS
+warn_if_busy
 make_repository
-show_progress
-prove_equal
-measure_all
-table
-show_walk
+show_checkout
+show_latency
+show_status
+show_image
+show_clone
+what_next

@@ -111,7 +111,7 @@ pub enum Command {
     RevList(RevList),
     /// Reduce the working tree to a part of the tracked files
     SparseCheckout(SparseCheckout),
-    /// Summarize or plot what --stats=FILE recorded
+    /// Summarize, compare or plot what --stats=FILE recorded
     Stats(Stats),
     /// Register, update and list submodules
     Submodule(Submodule),
@@ -151,6 +151,40 @@ impl Command {
             | Command::Walk(_) => true,
             _ => false,
         }
+    }
+
+    /// What programs may read of a command that prints no JSON.
+    pub fn json_hint(&self) -> Option<&'static str> {
+        match self {
+            Command::CheckoutIndex(_)
+            | Command::Merge(_)
+            | Command::ReadTree(_)
+            | Command::Reset(_) => Some("for the state afterwards: hedgerow status --json"),
+            Command::DiffFiles(_) | Command::DiffIndex(_) => {
+                Some("for programs: --raw -z, or hedgerow status --json")
+            }
+            Command::LsFiles(_) => Some("for programs: ls-files -z, or hedgerow status --json"),
+            Command::SparseCheckout(_) => Some("for programs: sparse-checkout list, a rule a line"),
+            Command::Worktree(_) => Some("for programs: worktree list --porcelain -z"),
+            _ => None,
+        }
+    }
+
+    /// Whether it has workers whose work `--trace` records.
+    pub fn takes_trace(&self) -> bool {
+        !matches!(
+            self,
+            Command::CatFile(_)
+                | Command::Doctor(_)
+                | Command::Generate(_)
+                | Command::IndexPack(_)
+                | Command::ReverseIndex(_)
+                | Command::RevList(_)
+                | Command::Stats(_)
+                | Command::Tune(_)
+                | Command::UploadPackHook(_)
+                | Command::VerifyPack(_)
+        )
     }
 
     /// Whether it uses the engine, whose figures `--stats` shows.
@@ -257,18 +291,33 @@ pub struct HgStatus {
     pub paths: Vec<OsString>,
 }
 
-/// Summarize or plot what --stats=FILE recorded
+/// Summarize, compare or plot what --stats=FILE recorded
 #[derive(Debug, Args)]
 pub struct Stats {
-    /// Draw an SVG plot into PLOT instead; '-' means standard output
+    /// Write a page (.html) or a plot (SVG) into PLOT instead; '-' means standard output
     #[arg(short, long, value_name = "PLOT")]
     pub output: Option<PathBuf>,
+    /// What to write into PLOT [default: by its name]
+    #[arg(long, value_name = "FORMAT", requires = "output")]
+    pub format: Option<StatsFormat>,
     /// Replace PLOT if it exists
     #[arg(short, long, requires = "output")]
     pub force: bool,
     /// The file written by --stats=FILE
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Another one, of a later run, to compare it with
+    #[arg(value_name = "OTHER")]
+    pub other: Option<PathBuf>,
+}
+
+/// How statistics are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StatsFormat {
+    /// A page of HTML, with tables
+    Html,
+    /// A picture
+    Svg,
 }
 
 /// Measure a file system and set the number of checkout workers for it

@@ -1,18 +1,70 @@
 //! The execution settings of a command.
 
 use crate::failure::Failure;
-use crate::global::Global;
-use hedgerow::{CancelToken, Execution, Recorder};
+use crate::global::{Global, Workers};
+use crate::output::Output;
+use hedgerow::repository::Repository;
+use hedgerow::{CancelToken, Execution, Jobs, Level, Recorder};
 use std::sync::Arc;
 
-/// The number of workers from `--jobs`, cancellation by the user's interrupt, and statistics for
-/// `--stats`. From now on a signal no longer ends the process at once.
+/// The number of workers from `--jobs`, cancellation by the user's interrupt, and what records the
+/// run. From now on a signal no longer ends the process at once.
 pub fn interruptible(global: &Global) -> Result<Execution, Failure> {
+    let execution = configurable(global)?;
+    let why = global.jobs.map_or(UNASKED, |_| "--jobs");
+    tell_workers(global, execution.jobs, why);
+    Ok(execution)
+}
+
+/// As [`interruptible`], for commands whose number of workers can be configured: those tell it.
+pub fn configurable(global: &Global) -> Result<Execution, Failure> {
     let interrupted = hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
     Ok(Execution {
         jobs: global.jobs(),
         cancel: CancelToken::from_static(interrupted),
         statistics: global.stats.as_ref().map(|_| Arc::new(Recorder::default())),
+        trace: global.tracing.clone(),
+        log: global.log.clone(),
         ..Execution::default()
     })
+}
+
+/// Tells where the repository is, if somebody wants to know.
+pub fn tell_places(global: &Global, repository: &Repository) {
+    global.log.tell(Level::Info, || {
+        let tree = repository
+            .work_tree()
+            .map_or_else(|| "none".to_owned(), |path| format!("'{}'", path.display()));
+        format!(
+            "repository '{}', working tree {tree}, index '{}'",
+            repository.git_dir().display(),
+            repository.index_path().display()
+        )
+    });
+}
+
+/// Why workers are as many as they are, where nobody asked for a number.
+pub const UNASKED: &str = "nothing sets their number";
+
+/// Tells how many workers there are, and why, if the user wants to know.
+pub fn tell_workers(global: &Global, jobs: Jobs, why: &str) {
+    let words = || {
+        let processors = match hedgerow_fs::cpu::available() {
+            1 => "1 processor".to_owned(),
+            count => format!("{count} processors"),
+        };
+        match (jobs, global.jobs) {
+            (Jobs::Auto, _) => {
+                format!("workers: as many as keep {processors} busy, by measuring ({why})")
+            }
+            (Jobs::Fixed(count), Some(Workers::PerProcessor)) => {
+                format!("workers: {count}, one for each of {processors} ({why})")
+            }
+            (Jobs::Fixed(count), _) => format!("workers: {count} ({why})"),
+        }
+    };
+    if global.verbose > 0 && !global.json {
+        Output::new(global).say(words());
+    }
+    global.log.tell(Level::Info, words);
 }

@@ -1,9 +1,11 @@
 //! Options that every command takes.
 
 use clap::{Args, ValueEnum};
-use hedgerow::Jobs;
+use hedgerow::tracing::Trace;
+use hedgerow::{Jobs, Log};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Options that every command takes.
 #[derive(Debug, Args)]
@@ -36,6 +38,15 @@ pub struct Global {
     /// Print engine statistics; with FILE, write them there as JSON
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub stats: Option<Option<PathBuf>>,
+    /// Write when each worker did what to FILE, for Perfetto or chrome://tracing
+    #[arg(long, global = true, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// What records the trace.
+    #[arg(skip)]
+    pub tracing: Option<Arc<Trace>>,
+    /// What HEDGEROW_LOG asks for.
+    #[arg(skip)]
+    pub log: Log,
 }
 
 /// When to use colors.

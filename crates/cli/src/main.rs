@@ -15,6 +15,7 @@ mod global;
 mod help;
 mod hg_status;
 mod image;
+mod observed;
 mod output;
 mod packs;
 mod progress;
@@ -111,16 +112,23 @@ fn run(words: Vec<OsString>) -> (u8, Shape) {
     let shape = Shape::of(command);
     // clap suggests putting `--` before a mistyped option; what follows would then be paths to
     // overwrite.
-    let parsed = Arguments::try_parse_from(&words).map_err(|mut error| {
+    let mut parsed = Arguments::try_parse_from(&words).map_err(|mut error| {
         error.remove(ContextKind::Suggested);
         error
     });
+    let prepared = match &mut parsed {
+        Ok(arguments) => observed::prepare(&mut arguments.global),
+        Err(_) => Ok(()),
+    };
     let output = match &parsed {
         Ok(arguments) => Output::new(&arguments.global),
         Err(_) => Output::plain(words::wants_json(&words)),
     };
     let run = || match &parsed {
-        Ok(arguments) => obey(arguments, shape, &output),
+        Ok(arguments) => match prepared {
+            Ok(()) => obey(arguments, shape, &output),
+            Err(reason) => Err(shape.failure(reason)),
+        },
         Err(error) if unknown::is_command(error) => Err(unknown::failure(error)),
         Err(error) if error.use_stderr() && words::wants_json(&words) => {
             Err(shape.misuse(words::sentence(error)))
@@ -139,17 +147,40 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     started.map_err(|error| shape.failure(error.to_string()))?;
     let takes_json = arguments.command.as_ref().is_some_and(Command::takes_json);
     if global.json && (arguments.version || !takes_json) {
-        return Err(shape.misuse("this command prints no JSON"));
+        return Err(without_json(arguments, shape));
     }
     let takes_stats = arguments.command.as_ref().is_some_and(Command::takes_stats);
     if global.stats.is_some() && !takes_stats {
         return Err(shape.misuse("this command records no statistics"));
+    }
+    let takes_trace = arguments.command.as_ref().is_some_and(Command::takes_trace);
+    if global.trace.is_some() && !takes_trace {
+        return Err(shape.misuse("this command records no trace"));
     }
     statistics::check(global).map_err(|failure| shape.failure(failure.message))?;
     if arguments.version {
         version::show(global.verbose > 0, output);
         return Ok(0);
     }
+    observed::traced(global, output, || dispatch(arguments, output))
+}
+
+/// The refusal of `--json`, by the command's name, with what programs may read instead.
+fn without_json(arguments: &Arguments, shape: Shape) -> Failure {
+    let words = environment::words();
+    let at = words::command(&words).filter(|_| !arguments.version);
+    let mut failure = match at.and_then(|at| words[at].to_str()) {
+        Some(name) => shape.misuse(format_args!("'hedgerow {name}' prints no JSON")),
+        None => shape.misuse("this command prints no JSON"),
+    };
+    let hint = arguments.command.as_ref().and_then(Command::json_hint);
+    failure.hint = hint.map(str::to_owned);
+    failure
+}
+
+/// Runs the command.
+fn dispatch(arguments: &Arguments, output: &Output) -> Result<u8, Failure> {
+    let global = &arguments.global;
     match &arguments.command {
         Some(Command::Archive(command)) => trees::archive::run(command, global, output),
         Some(Command::Bitmap(command)) => packs::bitmap::run(command, global, output),

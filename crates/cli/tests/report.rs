@@ -31,3 +31,35 @@ fn the_document_and_the_statistics_count_what_was_written() {
     assert!(statistics["operations"].as_u64().unwrap() >= 4);
     assert!(!directory.join("stats.json.lock").exists());
 }
+
+/// The whole family has `--json`, or refuses it by name before anything is touched.
+#[test]
+fn commands_without_documents_say_what_to_read_instead() {
+    let repository = Repository::init(&[]);
+    repository.commit_files(&[("file", "one\n")], "one");
+    repository.write("file", "mine\n");
+    for (words, hint) in [
+        ("reset --hard", "hedgerow status --json"),
+        ("read-tree HEAD", "hedgerow status --json"),
+        ("checkout-index -f -a", "hedgerow status --json"),
+        ("merge --ff-only HEAD", "hedgerow status --json"),
+        ("ls-files", "ls-files -z"),
+        ("diff-files", "--raw -z"),
+        ("diff-index HEAD", "--raw -z"),
+        ("worktree list", "worktree list --porcelain -z"),
+        ("sparse-checkout list", "sparse-checkout list"),
+    ] {
+        let mut command = HEDGEROW.command(&repository.root);
+        command.arg("--json").args(words.split(' '));
+        let refused = run(command);
+        assert_eq!(refused.code, 129, "{words}");
+        assert!(refused.stdout.is_empty(), "{words}");
+        let document: serde_json::Value = serde_json::from_str(&refused.stderr).unwrap();
+        let name = words.split(' ').next().unwrap();
+        let message = format!("'hedgerow {name}' prints no JSON");
+        assert_eq!(document["message"], message.as_str());
+        assert_eq!(document["exit_code"], 129);
+        assert!(document["hint"].as_str().unwrap().contains(hint), "{words}");
+    }
+    assert_eq!(repository.read("file"), b"mine\n");
+}

@@ -55,7 +55,19 @@ fn a_checkout_is_told_and_drawn() {
     let json = std::fs::read(directory.join("stats.json")).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["schema"], "hedgerow.stats.v1");
-    assert_eq!(json["phases"][0]["name"], "checkout");
+    let phases = json["phases"].as_array().unwrap();
+    assert!(
+        phases.iter().any(|phase| phase["name"] == "files"),
+        "{json}"
+    );
+    let stages = json["stages"].as_array().unwrap();
+    let written = stages
+        .iter()
+        .find(|stage| stage["name"] == "files")
+        .unwrap();
+    assert_eq!(written["operations"], 300);
+    let bytes = stages.iter().map(|stage| stage["bytes"].as_u64().unwrap());
+    assert_eq!(bytes.sum::<u64>(), json["bytes"].as_u64().unwrap());
     let series = json["series"].as_array().unwrap();
     assert!(series.iter().any(|point| point["target"] == 4));
     let most = series.iter().map(|point| point["queue_max"].as_u64());
@@ -74,7 +86,7 @@ fn a_checkout_is_told_and_drawn() {
     }
     let drawn = stdout(&hedgerow(directory, &["stats", "stats.json", "-o", "-"]));
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
-    assert!(drawn.contains(">checkout<"));
+    assert!(drawn.contains(">files<"));
     let to_file = hedgerow(directory, &["stats", "-o", "plot.svg", "stats.json"]);
     assert_eq!(stdout(&to_file), "");
     let written = std::fs::read_to_string(directory.join("plot.svg")).unwrap();
@@ -158,4 +170,102 @@ fn a_closed_pipe_ends_quietly() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
+fn a_page_tells_of_one_run_or_compares_two() {
+    let directory = recorded();
+    let directory = directory.path();
+    stdout(&hedgerow(
+        directory,
+        &["stats", "stats.json", "-o", "page.html"],
+    ));
+    let page = std::fs::read_to_string(directory.join("page.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(">stats.json</th>"));
+    let words = ["stats", "--format=html", "-o", "-", "stats.json"];
+    assert_eq!(
+        stdout(&hedgerow(directory, &words)),
+        page,
+        "the same bytes again"
+    );
+
+    let hostile = "<script>alert(1)</script>.json";
+    // A slash would name a directory.
+    let hostile = hostile.replace('/', "\"");
+    std::fs::copy(directory.join("stats.json"), directory.join(&hostile)).unwrap();
+    let words = ["stats", "stats.json", &hostile, "-o", "two.HTML"];
+    stdout(&hedgerow(directory, &words));
+    let page = std::fs::read_to_string(directory.join("two.HTML")).unwrap();
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;&quot;script&gt;.json took "));
+    assert!(!page.contains("<script"));
+    let told = stdout(&hedgerow(directory, &["stats", "stats.json", &hostile]));
+    assert!(
+        told.contains("\noperations a second ") && told.contains("same"),
+        "{told}"
+    );
+
+    let said = refused(
+        directory,
+        &["stats", "stats.json", &hostile, "-o", "plot.svg"],
+    );
+    assert!(
+        said.ends_with("\nhint: two are compared on a page: use -o NAME.html\n"),
+        "{said}"
+    );
+    assert!(!directory.join("plot.svg").exists());
+    let said = refused(
+        directory,
+        &["stats", "stats.json", "missing", "-o", "x.html"],
+    );
+    assert!(said.contains("'missing'"), "{said}");
+    assert!(!directory.join("x.html").exists());
+}
+
+/// A browser lays the page out: nothing is wider than a narrow window, in both color schemes.
+#[test]
+fn a_browser_shows_the_page() {
+    if !hedgerow_testkit::require("chromium") {
+        return;
+    }
+    let directory = recorded();
+    let directory = directory.path();
+    stdout(&hedgerow(
+        directory,
+        &["stats", "stats.json", "stats.json", "-o", "page.html"],
+    ));
+    let page = std::fs::read_to_string(directory.join("page.html")).unwrap();
+    // The page itself allows no script: what measures it is put into a copy.
+    let (head, policy) = page.split_once("<meta http-equiv").unwrap();
+    let rest = policy.split_once(">\n").unwrap().1;
+    let script = "<script>document.title = [document.documentElement.scrollWidth <= innerWidth, \
+                  document.querySelectorAll('svg').length, \
+                  [...document.querySelectorAll('svg')].every(it => it.clientHeight > 40), \
+                  [...document.querySelectorAll('svg text')].every(it => { const a = \
+                  it.getBoundingClientRect(), b = it.ownerSVGElement.getBoundingClientRect(); \
+                  return a.left > b.left - 1 && a.right < b.right + 1 && a.top > b.top - 1 && \
+                  a.bottom < b.bottom + 1 })].join(' ')</script></body>";
+    let measured = format!("{head}{rest}").replace("</body>", script);
+    std::fs::write(directory.join("measured.html"), measured).unwrap();
+    for size in ["--window-size=1200,900", "--window-size=500,900"] {
+        let mut browser = hedgerow_testkit::isolated("chromium");
+        let address = format!("file://{}/measured.html", directory.display());
+        browser.args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--dump-dom",
+            size,
+        ]);
+        browser.arg(format!(
+            "--user-data-dir={}",
+            directory.join("profile").display()
+        ));
+        browser.arg(&address);
+        let shown = String::from_utf8(hedgerow_testkit::run(browser).ok("chromium")).unwrap();
+        assert!(
+            shown.contains("<title>true 7 true true</title>"),
+            "{size}: {}",
+            &shown[..900]
+        );
+    }
 }

@@ -1,4 +1,4 @@
-use crate::{CancelToken, Jobs, Options, Progress, Recorder, WORKERS_LIMIT};
+use crate::{CancelToken, Jobs, Log, Options, Progress, Recorder, Trace, WORKERS_LIMIT};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -16,6 +16,10 @@ pub struct Execution {
     pub progress: Arc<Progress>,
     /// Records what the workers do with their time; if `None`, nothing is counted.
     pub statistics: Option<Arc<Recorder>>,
+    /// Records when each worker did what; if `None`, nothing is recorded.
+    pub trace: Option<Arc<Trace>>,
+    /// Receives what is decided.
+    pub log: Log,
 }
 
 impl Execution {
@@ -45,6 +49,8 @@ impl Execution {
             cancel: self.cancel.clone(),
             name,
             recorder: self.statistics.clone(),
+            trace: self.trace.clone(),
+            log: self.log.clone(),
             ..Options::default()
         }
     }

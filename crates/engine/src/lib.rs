@@ -7,7 +7,9 @@
 
 mod adaptive;
 mod cancel;
+mod counters;
 mod execution;
+mod log;
 mod options;
 mod ordered;
 mod pool;
@@ -22,18 +24,21 @@ mod statistics;
 mod sync;
 mod tasks;
 mod timesheet;
+mod trace;
 mod window;
 
 pub use cancel::CancelToken;
 pub use execution::Execution;
+pub use log::{Level, Log};
 pub use options::{directories_to_keep, Jobs, Options};
 pub use ordered::{run_ordered, Window};
 pub use progress::{Progress, Stage, Steps};
 pub use recorder::Recorder;
 pub use report::{Failure, Report};
 pub use series::{Phase, Point};
-pub use statistics::{Schema, Statistics, STATISTICS_SCHEMA};
+pub use statistics::{Schema, StageStatistics, Statistics, STATISTICS_SCHEMA};
 pub use tasks::{run_tasks, Scope};
+pub use trace::{span, Lane, Span, Trace, TraceEvent, TraceLane, TraceRecord, TRACE_EVENTS};
 pub use window::{ReorderWindow, Ticket};
 
 use std::num::NonZeroUsize;

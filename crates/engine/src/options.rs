@@ -1,4 +1,4 @@
-use crate::{CancelToken, Recorder, AUTO_LIMIT, WORKERS_LIMIT};
+use crate::{CancelToken, Lane, Level, Log, Recorder, Report, Trace, AUTO_LIMIT, WORKERS_LIMIT};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +31,10 @@ pub struct Options {
     pub name: &'static str,
     /// Records the run; if `None`, nothing is counted.
     pub recorder: Option<Arc<Recorder>>,
+    /// Records when each worker did what; if `None`, nothing is recorded.
+    pub trace: Option<Arc<Trace>>,
+    /// Receives what the run decides.
+    pub log: Log,
     /// [`Report::workers_last`](crate::Report::workers_last) of an earlier run of the same kind:
     /// the number of workers that [`Jobs::Auto`] starts with.
     pub hint: Option<usize>,
@@ -41,6 +45,20 @@ pub struct Options {
 }
 
 impl Options {
+    /// The same for a part of the work, with a name of its own.
+    pub fn named(&self, name: &'static str) -> Self {
+        Options {
+            name,
+            ..self.clone()
+        }
+    }
+
+    /// The calling thread, worker `number`, is traced while this lives.
+    pub(crate) fn lane(&self, number: usize) -> Option<Lane> {
+        let trace = self.trace.as_ref()?;
+        Some(trace.enter(&format!("{}-{number}", self.name)))
+    }
+
     /// The number of workers to start with.
     pub(crate) fn first_target(&self, limit: usize) -> usize {
         let target = match (self.jobs, self.hint) {
@@ -49,6 +67,40 @@ impl Options {
             (Jobs::Auto, None) => (2 * hedgerow_fs::cpu::available()).clamp(2, AUTO_LIMIT),
         };
         target.min(limit)
+    }
+
+    /// Tells with how many workers the run starts.
+    pub(crate) fn tell_begin(&self) {
+        self.log.tell(Level::Debug, || {
+            let limit = self.limit();
+            let first = self.first_target(limit);
+            let how = match self.jobs {
+                Jobs::Auto => "adapted to what is measured",
+                Jobs::Fixed(_) => "as asked",
+            };
+            format!(
+                "run '{}' starts: {first} workers, at most {limit}, {how}",
+                self.name
+            )
+        });
+    }
+
+    /// Tells how many workers the run had.
+    pub(crate) fn tell_end(&self, report: &Report) {
+        self.log.tell(Level::Debug, || {
+            let Report {
+                workers_peak,
+                workers_last,
+            } = report;
+            let name = self.name;
+            format!("run '{name}' ends: {workers_peak} workers at most at a time, {workers_last} allowed")
+        });
+    }
+
+    /// Tells that a thread could not be started.
+    pub(crate) fn tell_missing_thread(&self, error: &hedgerow_fs::Error) {
+        self.log
+            .tell(Level::Warn, || format!("{error}; the other workers go on"));
     }
 
     /// The maximum number of workers.

@@ -1,10 +1,11 @@
 use crate::adaptive::{watch, Watched};
 use crate::pool::{ThreadRequest, WorkerPool};
+use crate::recorder::StageRecorder;
 use crate::report::panic_message;
 use crate::slot::Slot;
 use crate::timesheet::Timesheet;
 use crate::window::{ReorderWindow, Ticket};
-use crate::{Failure, Jobs, Options, Report};
+use crate::{span, Failure, Jobs, Options, Report};
 use crossbeam_utils::CachePadded;
 use hedgerow_fs::threads::start_scoped;
 use std::num::NonZeroUsize;
@@ -41,6 +42,7 @@ pub fn run_ordered<I: Send, O: Send, W, E: Send>(
     work: impl Fn(&mut W, I) -> Result<O, E> + Sync,
     mut commit: impl FnMut(Ticket, O) -> Result<(), E>,
 ) -> Result<Report, Failure<E>> {
+    options.tell_begin();
     let inline = options.jobs == Jobs::Fixed(NonZeroUsize::MIN);
     let pipeline = Pipeline {
         source: Mutex::new(Some(source)),
@@ -49,6 +51,7 @@ pub fn run_ordered<I: Send, O: Send, W, E: Send>(
         failed: AtomicBool::new(false),
         fetching: AtomicUsize::new(0),
         panicked: Mutex::new(None),
+        recorder: StageRecorder::of(options),
         options,
         worker,
         work,
@@ -66,10 +69,14 @@ pub fn run_ordered<I: Send, O: Send, W, E: Send>(
         (None, Err(payload)) => Err(Failure::Panicked(panic_message(payload))),
         (None, Ok(Err(failure))) => Err(failure),
         (None, Ok(Ok(()))) if options.cancel.is_cancelled() => Err(Failure::Cancelled),
-        (None, Ok(Ok(()))) => Ok(Report {
-            workers_peak: pipeline.pool.peak(),
-            workers_last: pipeline.pool.target(),
-        }),
+        (None, Ok(Ok(()))) => {
+            let report = Report {
+                workers_peak: pipeline.pool.peak(),
+                workers_last: pipeline.pool.target(),
+            };
+            options.tell_end(&report);
+            Ok(report)
+        }
     }
 }
 
@@ -84,6 +91,7 @@ struct Pipeline<'o, S, O, E, M, F> {
     /// Number of workers that want an item.
     fetching: AtomicUsize,
     panicked: Mutex<Option<String>>,
+    recorder: Option<StageRecorder>,
     options: &'o Options,
     worker: M,
     work: F,
@@ -102,6 +110,7 @@ where
         &self,
         commit: &mut impl FnMut(Ticket, O) -> Result<(), E>,
     ) -> Result<(), Failure<E>> {
+        let _lane = self.options.lane(0);
         let timesheet = self.timesheet(0);
         let mut kept = (self.worker)(0);
         let mut source = self
@@ -116,6 +125,7 @@ where
             }
             let item = item.map(|(item, bytes)| self.count_bytes(item, bytes));
             let output = self.turn_into_output(0, &mut kept, item);
+            let _traced = span("commit");
             commit(ticket, output.map_err(Failure::Failed)?).map_err(Failure::Failed)?;
             ticket = ticket.next();
         }
@@ -139,12 +149,13 @@ where
         }
         let _end = End(self);
         let mut expected = Ticket::default();
-        while let Some((ticket, output)) = self.window.next() {
+        while let Some((ticket, output)) = self.next_output() {
             assert_eq!(ticket, expected, "outputs come in the order of the items");
             expected = ticket.next();
             if self.options.cancel.is_cancelled() {
                 return Err(Failure::Cancelled);
             }
+            let _traced = span("commit");
             commit(ticket, output.map_err(Failure::Failed)?).map_err(Failure::Failed)?;
         }
         Ok(())
@@ -167,12 +178,15 @@ where
 
     fn work_through(&self, number: usize, handle: &Handle<'_, '_, Self>) {
         let slot: &Slot = &self.pool.slots[number];
+        let _lane = self.options.lane(number);
         let timesheet = self.timesheet(number);
         let mut kept = (self.worker)(number);
         while self.pool.may_work(number) {
             slot.begin_idle(self.pool.epoch);
             self.fetching.fetch_add(1, Ordering::Relaxed);
+            let traced = span("wait for the next item");
             let fetched = self.fetch();
+            drop(traced);
             self.fetching.fetch_sub(1, Ordering::Relaxed);
             slot.end_idle(self.pool.epoch);
             let Some((ticket, item)) = fetched else {
@@ -192,13 +206,19 @@ where
         }
     }
 
+    /// Waits for the output of the next item in order.
+    fn next_output(&self) -> Option<(Ticket, Result<O, E>)> {
+        let _traced = span("wait for the next output");
+        self.window.next()
+    }
+
     fn timesheet(&self, number: usize) -> Option<Timesheet<'_>> {
-        let recorder = self.options.recorder.as_deref()?;
+        let recorder = self.recorder.as_ref()?;
         Some(Timesheet::begin(recorder, number))
     }
 
     fn count_bytes(&self, item: I, bytes: u64) -> I {
-        if let Some(recorder) = &self.options.recorder {
+        if let Some(recorder) = &self.recorder {
             recorder.count_bytes(0, bytes);
         }
         item
@@ -207,13 +227,15 @@ where
     fn turn_into_output(&self, number: usize, kept: &mut W, item: Result<I, E>) -> Result<O, E> {
         let item = item?;
         self.pool.begin_work();
-        let recorder = self.options.recorder.as_deref();
+        let recorder = self.recorder.as_ref();
         if let Some(recorder) = recorder {
             self.pool.tell_in_flight(self.window.in_flight());
             recorder.begin_task(number);
         }
         let started = recorder.map(|_| Instant::now());
+        let traced = span(self.options.name);
         let output = (self.work)(kept, item);
+        drop(traced);
         if let (Some(recorder), Some(started)) = (recorder, started) {
             recorder.count_operation(number, started.elapsed());
             recorder.end_task();
@@ -224,7 +246,7 @@ where
 
     /// Locks the source. A worker that waits for it counts as idle.
     fn wait_for_source(&self) -> MutexGuard<'_, Option<S>> {
-        if self.options.recorder.is_some() {
+        if self.recorder.is_some() {
             match self.source.try_lock() {
                 Ok(source) => return source,
                 Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
@@ -301,14 +323,15 @@ where
                 let name = format!("{name}-{number}");
                 let started =
                     start_scoped(threads, &name, move || pipeline.work_as(number, threads));
-                if started.is_err() {
+                if let Err(error) = &started {
+                    pipeline.options.tell_missing_thread(error);
                     pipeline.pool.give_up_thread();
                 }
                 started.is_ok()
             }
             ThreadRequest::Watch => {
                 let handle = Handle { pipeline, threads };
-                let watch = move || watch(&handle, &pipeline.pool.alarm);
+                let watch = move || watch(&handle, &pipeline.pool.alarm, pipeline.options);
                 start_scoped(threads, &format!("{name}-watch"), watch).is_ok()
             }
         }

@@ -101,6 +101,7 @@ impl WorkerPool {
         if number < self.target() {
             return true;
         }
+        let _traced = crate::span("wait for work");
         let slot: &Slot = &self.slots[number];
         slot.begin_idle(self.epoch);
         let surplus = |state: &mut State| !state.ended && number >= self.target();

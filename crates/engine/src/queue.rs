@@ -1,7 +1,8 @@
 use crate::adaptive::Alarm;
+use crate::recorder::StageRecorder;
 use crate::run_record::RunRecord;
 use crate::slot::Slot;
-use crate::{Failure, Jobs, Options, Recorder};
+use crate::{Failure, Jobs, Options};
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -200,7 +201,7 @@ impl<T, E> Queue<T, E> {
         &self,
         number: usize,
         finished: bool,
-        recorder: Option<&Recorder>,
+        recorder: Option<&StageRecorder>,
     ) -> Option<T> {
         let me: &Slot = &self.slots[number];
         if let (Some(recorder), false) = (recorder, finished) {

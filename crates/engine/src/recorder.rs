@@ -1,19 +1,17 @@
+use crate::counters::{Counters, LATENCY_CLASSES};
 use crate::series::{Gauges, Series};
 use crate::statistics::{Schema, Statistics};
+use crate::{Options, StageStatistics};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Number of shards: the counters are spread over this many cache lines, by the worker's number.
-const SHARDS: usize = 16;
-/// Number of latency classes: below 1 us, then one for each doubling; the last has no upper end.
-pub(crate) const LATENCY_CLASSES: usize = 32;
 
 /// Counts what runs do. One recorder may serve several runs, one after another or at the same time.
 #[derive(Debug)]
 pub struct Recorder {
-    shards: Box<[CachePadded<Shard>]>,
+    /// The counts of the runs of each name, in the order in which the first of each started.
+    stages: Mutex<Vec<(&'static str, Arc<Counters>)>>,
     started: Instant,
     in_flight: AtomicUsize,
     in_flight_max: AtomicUsize,
@@ -34,23 +32,10 @@ struct QueueGauge {
     max_ever: AtomicUsize,
 }
 
-#[derive(Debug, Default)]
-struct Shard {
-    tasks: AtomicU64,
-    bytes: AtomicU64,
-    empty: AtomicU64,
-    operations: AtomicU64,
-    latency_ns: AtomicU64,
-    latency: [AtomicU64; LATENCY_CLASSES],
-    wait_ns: AtomicU64,
-    cpu_ns: AtomicU64,
-    run_delay_ns: AtomicU64,
-}
-
 impl Default for Recorder {
     fn default() -> Self {
         Recorder {
-            shards: (0..SHARDS).map(|_| CachePadded::default()).collect(),
+            stages: Mutex::default(),
             started: Instant::now(),
             in_flight: AtomicUsize::new(0),
             in_flight_max: AtomicUsize::new(0),
@@ -65,17 +50,14 @@ impl Default for Recorder {
 impl Recorder {
     /// The counts so far. The times of a worker are added when its run ends.
     pub fn snapshot(&self) -> Statistics {
-        let sum = |counter: fn(&Shard) -> &AtomicU64| -> u64 {
-            let value = |shard: &CachePadded<Shard>| counter(shard).load(Ordering::Relaxed);
-            self.shards.iter().map(value).sum()
-        };
-        let class = |class: usize| -> u64 {
-            let value = |shard: &CachePadded<Shard>| shard.latency[class].load(Ordering::Relaxed);
-            self.shards.iter().map(value).sum()
-        };
-        let cpu_us = sum(|shard| &shard.cpu_ns) / 1000;
-        let run_delay_us = sum(|shard| &shard.run_delay_ns) / 1000;
-        let wait_us = sum(|shard| &shard.wait_ns) / 1000;
+        let (mut stages, mut latency, mut queue_empty) = (Vec::new(), vec![0; LATENCY_CLASSES], 0);
+        for (name, counters) in self.lock_stages().iter() {
+            stages.push(counters.snapshot(name));
+            let classes = latency.iter_mut().zip(counters.latency());
+            classes.for_each(|(sum, count)| *sum += count);
+            queue_empty += counters.empty();
+        }
+        let sum = |value: fn(&StageStatistics) -> u64| stages.iter().map(value).sum();
         self.tick();
         let now_us = self.now_us();
         let mut series = self.lock_series();
@@ -83,35 +65,48 @@ impl Recorder {
         Statistics {
             schema: Schema::default(),
             wall_us: now_us,
-            tasks: sum(|shard| &shard.tasks),
-            operations: sum(|shard| &shard.operations),
-            bytes: sum(|shard| &shard.bytes),
+            tasks: sum(|stage| stage.tasks),
+            operations: sum(|stage| stage.operations),
+            bytes: sum(|stage| stage.bytes),
             in_flight: self.in_flight.load(Ordering::Relaxed),
             in_flight_max: self.in_flight_max.load(Ordering::Relaxed),
             queue_max: self.queue.max_ever.load(Ordering::Relaxed),
-            queue_empty: sum(|shard| &shard.empty),
+            queue_empty,
             starved_us,
             starved_wall_us,
-            latency_sum_us: sum(|shard| &shard.latency_ns) / 1000,
-            latency: (0..LATENCY_CLASSES).map(class).collect(),
-            cpu_us,
-            run_delay_us,
-            wait_us,
+            latency_sum_us: sum(|stage| stage.latency_sum_us),
+            latency,
+            cpu_us: sum(|stage| stage.cpu_us),
+            run_delay_us: sum(|stage| stage.run_delay_us),
+            wait_us: sum(|stage| stage.wait_us),
+            processors: hedgerow_fs::cpu::available(),
             peak_memory_bytes: hedgerow_fs::peak_memory_besides_mapped_files(),
             interval_us: series.interval_us(),
             phases: series.phases(now_us),
             series: series.points().to_vec(),
+            stages,
         }
     }
 
-    /// A worker starts a task.
-    pub(crate) fn begin_task(&self, worker: usize) {
-        self.shard(worker).tasks.fetch_add(1, Ordering::Relaxed);
+    /// The counters of the runs called `name`.
+    pub(crate) fn counters(&self, name: &'static str) -> Arc<Counters> {
+        let mut stages = self.lock_stages();
+        match stages.iter().find(|(other, _)| *other == name) {
+            Some((_, counters)) => Arc::clone(counters),
+            None => {
+                let counters = Arc::<Counters>::default();
+                stages.push((name, Arc::clone(&counters)));
+                counters
+            }
+        }
+    }
+
+    fn begin_task(&self) {
         let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         raise(&self.in_flight_max, in_flight);
     }
 
-    pub(crate) fn end_task(&self) {
+    fn end_task(&self) {
         self.tick();
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
@@ -127,40 +122,6 @@ impl Recorder {
             let due_us = series.advance(now_us, self.take_gauges());
             self.next_point_us.store(due_us, Ordering::Relaxed);
         }
-    }
-
-    pub(crate) fn count_operation(&self, worker: usize, latency: Duration) {
-        let shard = self.shard(worker);
-        let nanoseconds = latency.as_nanos() as u64;
-        shard.operations.fetch_add(1, Ordering::Relaxed);
-        shard.latency_ns.fetch_add(nanoseconds, Ordering::Relaxed);
-        shard.latency[latency_class(nanoseconds)].fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn count_bytes(&self, worker: usize, bytes: u64) {
-        self.shard(worker).bytes.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// Adds a worker's times: on a processor, in the run queue, waiting.
-    pub(crate) fn add_times(
-        &self,
-        worker: usize,
-        cpu: Duration,
-        run_delay: Duration,
-        wait: Duration,
-    ) {
-        let shard = self.shard(worker);
-        let add = |counter: &AtomicU64, time: Duration| {
-            counter.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
-        };
-        add(&shard.cpu_ns, cpu);
-        add(&shard.run_delay_ns, run_delay);
-        add(&shard.wait_ns, wait);
-    }
-
-    /// A worker found nothing to do.
-    pub(crate) fn count_empty(&self, worker: usize) {
-        self.shard(worker).empty.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The current state for the series; resets the extremes.
@@ -217,15 +178,64 @@ impl Recorder {
         self.series.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn shard(&self, worker: usize) -> &Shard {
-        &self.shards[worker % SHARDS]
+    fn lock_stages(&self) -> MutexGuard<'_, Vec<(&'static str, Arc<Counters>)>> {
+        self.stages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The class of a latency: 0 below a microsecond, then one more for each doubling.
-fn latency_class(nanoseconds: u64) -> usize {
-    let microseconds = nanoseconds / 1000;
-    ((u64::BITS - microseconds.leading_zeros()) as usize).min(LATENCY_CLASSES - 1)
+/// What the workers of one run report to its recorder.
+#[derive(Debug)]
+pub(crate) struct StageRecorder {
+    recorder: Arc<Recorder>,
+    counters: Arc<Counters>,
+}
+
+impl StageRecorder {
+    /// For a run with these options; `None` if there is no recorder.
+    pub(crate) fn of(options: &Options) -> Option<Self> {
+        let recorder = options.recorder.clone()?;
+        let counters = recorder.counters(options.name);
+        Some(StageRecorder { recorder, counters })
+    }
+
+    /// Adds the points of the series that are due.
+    pub(crate) fn tick(&self) {
+        self.recorder.tick();
+    }
+
+    /// A worker starts a task.
+    pub(crate) fn begin_task(&self, worker: usize) {
+        self.counters.count_task(worker);
+        self.recorder.begin_task();
+    }
+
+    pub(crate) fn end_task(&self) {
+        self.recorder.end_task();
+    }
+
+    pub(crate) fn count_operation(&self, worker: usize, latency: Duration) {
+        self.counters.count_operation(worker, latency);
+    }
+
+    pub(crate) fn count_bytes(&self, worker: usize, bytes: u64) {
+        self.counters.count_bytes(worker, bytes);
+    }
+
+    /// A worker found nothing to do.
+    pub(crate) fn count_empty(&self, worker: usize) {
+        self.counters.count_empty(worker);
+    }
+
+    /// Adds a worker's times: on a processor, in the run queue, waiting.
+    pub(crate) fn add_times(
+        &self,
+        worker: usize,
+        cpu: Duration,
+        run_delay: Duration,
+        wait: Duration,
+    ) {
+        self.counters.add_times(worker, cpu, run_delay, wait);
+    }
 }
 
 fn raise(counter: &AtomicUsize, value: usize) {
@@ -239,32 +249,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_class_is_a_doubling() {
-        let class_of_us = |us: u64| latency_class(us * 1000);
-        assert_eq!(latency_class(999), 0);
-        assert_eq!(
-            [1, 2, 3, 4, 7, 8, 1024].map(class_of_us),
-            [1, 2, 2, 3, 3, 4, 11]
-        );
-        assert_eq!(latency_class(u64::MAX), LATENCY_CLASSES - 1);
-    }
-
-    #[test]
     fn counts_of_all_workers_add_up() {
-        let recorder = Recorder::default();
+        let recorder = Arc::new(Recorder::default());
+        let stage = |name| {
+            let recorder = Some(Arc::clone(&recorder));
+            let options = Options {
+                recorder,
+                name,
+                ..Options::default()
+            };
+            StageRecorder::of(&options).unwrap()
+        };
+        let stages = [stage("even"), stage("odd")];
         for worker in 0..100 {
+            let stage = &stages[worker % 2];
             recorder.change_queue(worker, worker + 1);
-            recorder.begin_task(worker);
-            recorder.count_operation(worker, Duration::from_micros(5));
-            recorder.count_bytes(worker, 10);
-            recorder.count_empty(worker);
+            stage.begin_task(worker);
+            stage.count_operation(worker, Duration::from_micros(5));
+            stage.count_bytes(worker, 10);
+            stage.count_empty(worker);
         }
-        (0..60).for_each(|_| recorder.end_task());
+        (0..60).for_each(|_| stages[0].end_task());
+        stage("odd").count_bytes(3, 7);
         let counted = recorder.snapshot();
         assert_eq!(
             (counted.tasks, counted.operations, counted.bytes),
-            (100, 100, 1000)
+            (100, 100, 1007)
         );
+        let bytes = counted
+            .stages
+            .iter()
+            .map(|stage| (&*stage.name, stage.bytes));
+        assert_eq!(bytes.collect::<Vec<_>>(), [("even", 500), ("odd", 507)]);
         assert_eq!((counted.in_flight, counted.in_flight_max), (40, 100));
         assert_eq!((counted.queue_max, counted.queue_empty), (100, 100));
         assert_eq!((counted.latency[3], counted.latency_sum_us), (100, 500));

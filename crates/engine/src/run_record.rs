@@ -1,3 +1,4 @@
+use crate::counters::Counters;
 use crate::{Options, Recorder};
 use std::sync::Arc;
 
@@ -6,6 +7,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct RunRecord {
     recorder: Arc<Recorder>,
+    counters: Arc<Counters>,
+    begin_us: u64,
     phase: Option<usize>,
     queue: usize,
     target: usize,
@@ -17,9 +20,12 @@ impl RunRecord {
     pub(crate) fn begin(options: &Options, queue: usize, target: usize) -> Option<Self> {
         let recorder = options.recorder.clone()?;
         let mut series = recorder.mark();
-        let phase = series.begin_phase(recorder.now_us(), options.name, queue);
+        let begin_us = recorder.now_us();
+        let phase = series.begin_phase(begin_us, options.name, queue);
         drop(series);
         let mut record = RunRecord {
+            counters: recorder.counters(options.name),
+            begin_us,
             recorder,
             phase,
             queue: 0,
@@ -69,9 +75,12 @@ impl RunRecord {
 impl Drop for RunRecord {
     fn drop(&mut self) {
         let mut series = self.recorder.mark();
+        let now_us = self.recorder.now_us();
         if let Some(phase) = self.phase {
-            series.end_phase(self.recorder.now_us(), phase);
+            series.end_phase(now_us, phase);
         }
+        let wall_us = now_us.saturating_sub(self.begin_us);
+        self.counters.add_run(wall_us);
         drop(series);
         self.tell_queue(0);
         self.tell_starving(0);

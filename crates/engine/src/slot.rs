@@ -43,6 +43,7 @@ impl Slot {
     /// Sleeps until [`Slot::call`], or returns at once if that came first. It counts as idle until
     /// the call; time in the run queue after that counts as work.
     pub(crate) fn sleep(&self, epoch: Instant) {
+        let _traced = crate::span("wait for work");
         self.begin_idle(epoch);
         while !self.called.swap(false, Ordering::Acquire) {
             std::thread::park();

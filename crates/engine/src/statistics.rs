@@ -63,6 +63,38 @@ pub struct Statistics {
     /// elements.
     #[serde(deserialize_with = "at_most::<65536, _, _>")]
     pub series: Vec<Point>,
+    /// Number of processors that the process may use; 0 if the file is older than this field.
+    pub processors: usize,
+    /// The counts of the runs of each name, in the order in which the first of each started. At
+    /// most 256 elements; none if the file is older than this field.
+    #[serde(deserialize_with = "at_most::<256, _, _>")]
+    pub stages: Vec<StageStatistics>,
+}
+
+/// The counts of all runs of one name. In JSON, a missing field is 0 or empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StageStatistics {
+    /// [`Options::name`](crate::Options::name) of the runs.
+    pub name: String,
+    /// Number of runs that ended.
+    pub runs: u64,
+    /// The sum of their durations.
+    pub wall_us: u64,
+    /// Number of tasks, or items, started.
+    pub tasks: u64,
+    /// Number of operations.
+    pub operations: u64,
+    /// Number of bytes reported by tasks.
+    pub bytes: u64,
+    /// The sum of the durations of operations.
+    pub latency_sum_us: u64,
+    /// CPU time of the workers.
+    pub cpu_us: u64,
+    /// Time of the workers in the run queue.
+    pub run_delay_us: u64,
+    /// Time of the workers at work but waiting.
+    pub wait_us: u64,
 }
 
 /// The schema named in statistics.
@@ -150,6 +182,11 @@ mod tests {
             latency,
             peak_memory_bytes: Some(42_000_000),
             phases: vec![phase],
+            stages: vec![StageStatistics {
+                name: "checkout".into(),
+                bytes: 12,
+                ..StageStatistics::default()
+            }],
             series: vec![point(5, 2, 8), point(1005, 1, 5)],
             ..Statistics::default()
         }
@@ -177,7 +214,8 @@ mod tests {
         assert_eq!(json["series"][1]["workers"], 5);
         assert_eq!(json["series"][1]["queue_min"], 1);
         assert_eq!(json["phases"][0]["name"], "checkout");
-        assert_eq!(json.as_object().unwrap().len(), 20);
+        assert_eq!(json["stages"][0]["bytes"], 12);
+        assert_eq!(json.as_object().unwrap().len(), 22);
     }
 
     #[test]

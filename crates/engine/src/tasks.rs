@@ -1,9 +1,10 @@
 use crate::adaptive::{watch, Watched};
 use crate::queue::{Call, Lane, Queue};
+use crate::recorder::StageRecorder;
 use crate::report::panic_message;
 use crate::slot::Slot;
 use crate::timesheet::Timesheet;
-use crate::{CancelToken, Failure, Options, Recorder, Report};
+use crate::{span, CancelToken, Failure, Options, Report};
 use crossbeam_utils::CachePadded;
 use hedgerow_fs::threads::start_scoped;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -24,8 +25,10 @@ pub fn run_tasks<T: Send, W, E: Send>(
     worker: impl Fn(usize) -> W + Sync,
     work: impl Fn(&mut W, T, &Scope<'_, T>) -> Result<(), E> + Sync,
 ) -> Result<Report, Failure<E>> {
+    options.tell_begin();
     let run = Run {
         queue: Queue::new(initial, options),
+        recorder: StageRecorder::of(options),
         options,
         worker,
         work,
@@ -36,10 +39,14 @@ pub fn run_tasks<T: Send, W, E: Send>(
         Some(failure) => Err(failure),
         // A task that checked the token may have left its work half done.
         None if options.cancel.is_cancelled() => Err(Failure::Cancelled),
-        None => Ok(Report {
-            workers_peak,
-            workers_last,
-        }),
+        None => {
+            let report = Report {
+                workers_peak,
+                workers_last,
+            };
+            options.tell_end(&report);
+            Ok(report)
+        }
     }
 }
 
@@ -49,7 +56,7 @@ pub struct Scope<'a, T> {
     cancel: &'a CancelToken,
     me: &'a Slot,
     number: usize,
-    recorder: Option<&'a Recorder>,
+    recorder: Option<&'a StageRecorder>,
 }
 
 impl<T> Scope<'_, T> {
@@ -97,10 +104,11 @@ impl<T> Scope<'_, T> {
         self.cancel.is_cancelled() || self.tasks.is_stopped()
     }
 
-    /// Runs `work` and counts it as one operation, for example a file. The clock is read only if
-    /// there is a recorder.
-    pub fn operation<R>(&self, work: impl FnOnce() -> R) -> R {
+    /// Runs `work` and counts it as one operation, for example a file; in a trace, it is called
+    /// `name`. The clock is read only if there is a recorder or a trace.
+    pub fn operation<R>(&self, name: &'static str, work: impl FnOnce() -> R) -> R {
         self.tasks.hurry();
+        let _traced = span(name);
         let Some(recorder) = self.recorder else {
             return work();
         };
@@ -130,6 +138,7 @@ trait Spawn<T> {
 
 struct Run<'o, T, E, M, F> {
     queue: Queue<T, E>,
+    recorder: Option<StageRecorder>,
     options: &'o Options,
     worker: M,
     work: F,
@@ -159,7 +168,8 @@ where
 
     /// Runs tasks as worker `number` until the run ends.
     fn work_through(&self, number: usize, tasks: &(dyn Spawn<T> + Sync)) {
-        let recorder = self.options.recorder.as_deref();
+        let recorder = self.recorder.as_ref();
+        let _lane = self.options.lane(number);
         let timesheet = recorder.map(|recorder| Timesheet::begin(recorder, number));
         let scope = Scope {
             tasks,
@@ -178,7 +188,9 @@ where
             if let Some(recorder) = recorder {
                 recorder.begin_task(number);
             }
+            let traced = span(self.options.name);
             let result = (self.work)(&mut kept, task, &scope);
+            drop(traced);
             if let Some(recorder) = recorder {
                 recorder.end_task();
             }
@@ -215,14 +227,15 @@ where
                 let (run, threads) = (self.run, self.threads);
                 let name = format!("{}-{number}", run.options.name);
                 let started = start_scoped(threads, &name, move || run.work_as(number, threads));
-                if started.is_err() {
+                if let Err(error) = started {
+                    run.options.tell_missing_thread(&error);
                     run.queue.give_up_thread();
                 }
             }
             Call::Watch => {
                 let handle = Handle { ..*self };
                 let name = format!("{}-watch", self.run.options.name);
-                let watch = move || watch(&handle, &handle.run.queue.alarm);
+                let watch = move || watch(&handle, &handle.run.queue.alarm, handle.run.options);
                 // Without the thread, the run goes on with the workers it has.
                 let _ = start_scoped(self.threads, &name, watch);
             }

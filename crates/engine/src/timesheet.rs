@@ -1,10 +1,10 @@
-use crate::Recorder;
+use crate::recorder::StageRecorder;
 use hedgerow_fs::thread_time::{ThreadId, ThreadMeter, ThreadTime};
 use std::time::{Duration, Instant};
 
 /// Measures the times of the calling thread from its start to its end.
 pub(crate) struct Timesheet<'a> {
-    recorder: &'a Recorder,
+    recorder: &'a StageRecorder,
     worker: usize,
     meter: ThreadMeter,
     started: Instant,
@@ -12,7 +12,7 @@ pub(crate) struct Timesheet<'a> {
 }
 
 impl<'a> Timesheet<'a> {
-    pub(crate) fn begin(recorder: &'a Recorder, worker: usize) -> Self {
+    pub(crate) fn begin(recorder: &'a StageRecorder, worker: usize) -> Self {
         let meter = ThreadMeter::new(ThreadId::current());
         Timesheet {
             recorder,

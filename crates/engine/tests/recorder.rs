@@ -43,7 +43,7 @@ fn tasks_are_counted() {
         let (options, recorder) = options(jobs);
         let work = |_: &mut (), task: u64, scope: &Scope<'_, u64>| {
             std::thread::sleep(SLEEP);
-            scope.operation(|| std::thread::sleep(SLEEP));
+            scope.operation("work", || std::thread::sleep(SLEEP));
             scope.add_bytes(task);
             Ok::<(), Infallible>(())
         };

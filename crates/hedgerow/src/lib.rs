@@ -57,7 +57,8 @@
 //!
 //! [`Execution`] is the same for all verbs. To show the progress of a command, keep a clone of
 //! [`Execution::progress`] and read it from another thread. To end a command early, cancel
-//! [`Execution::cancel`]. To record what its workers do, give it a [`Recorder`].
+//! [`Execution::cancel`]. To record what its workers do, give it a [`Recorder`], or a
+//! [`tracing::Trace`] to record when each did what. A [`Log`] receives what is decided.
 
 /// Numbers and sizes as users write them.
 pub use hedgerow_numbers as numbers;
@@ -83,11 +84,14 @@ pub mod stash;
 pub mod statistics;
 pub mod status;
 pub mod submodule;
+pub mod tracing;
 pub mod tune;
 pub mod walk;
 pub mod worktrees;
 
-pub use hedgerow_engine::{CancelToken, Execution, Jobs, Progress, Recorder, Stage, Steps};
+pub use hedgerow_engine::{
+    CancelToken, Execution, Jobs, Level, Log, Progress, Recorder, Stage, Steps,
+};
 pub use hedgerow_git::ObjectId;
 pub use repository::{Environment, Repository};
 

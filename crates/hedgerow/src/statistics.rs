@@ -1,5 +1,5 @@
-//! The statistics of a [`Recorder`](crate::Recorder): a summary in words, a drawing, and reading
-//! them back from a file.
+//! The statistics of a [`Recorder`](crate::Recorder): a summary in words, a drawing, a page,
+//! and reading them back from a file.
 //!
 //! ```no_run
 //! use hedgerow::statistics::{draw, summary};
@@ -18,5 +18,5 @@
 //! # let _ = (execution, svg);
 //! ```
 
-pub use hedgerow_engine::{Schema, Statistics, STATISTICS_SCHEMA};
-pub use hedgerow_stats::{draw, parse, read, summary, Error};
+pub use hedgerow_engine::{Schema, StageStatistics, Statistics, STATISTICS_SCHEMA};
+pub use hedgerow_stats::{comparison, draw, page, parse, read, summary, Error, Named};

@@ -1,6 +1,6 @@
 //! The panel with the durations of operations.
 
-use super::plot::{count_axis, heading, Frame};
+use super::plot::{count_axis, heading, Frame, LETTER, WIDTH};
 use super::scale::{duration, grouped, Scale};
 use super::svg::Svg;
 use hedgerow_engine::Statistics;
@@ -8,11 +8,38 @@ use hedgerow_engine::Statistics;
 /// The percentiles to mark.
 const SHARES: [u32; 3] = [50, 90, 99];
 
-pub fn draw(svg: &mut Svg, frame: Frame, statistics: &Statistics) {
+/// The classes that an axis shows, and the number at its upper end.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    first: usize,
+    last: usize,
+    max: u64,
+}
+
+impl Range {
+    /// For statistics drawn alone.
+    pub fn of(statistics: &Statistics) -> Self {
+        let latency = &statistics.latency;
+        Range {
+            first: latency.iter().position(|count| *count > 0).unwrap_or(0),
+            last: latency.iter().rposition(|count| *count > 0).unwrap_or(0),
+            max: latency.iter().max().copied().unwrap_or(0),
+        }
+    }
+
+    /// For both.
+    pub fn with(self, other: Range) -> Self {
+        Range {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+            max: self.max.max(other.max),
+        }
+    }
+}
+
+pub fn draw(svg: &mut Svg, frame: Frame, statistics: &Statistics, range: Range) {
     let latency = &statistics.latency;
-    let first = latency.iter().position(|count| *count > 0).unwrap_or(0);
-    let last = latency.iter().rposition(|count| *count > 0).unwrap_or(0);
-    let max = latency.iter().max().copied().unwrap_or(0);
+    let Range { first, last, max } = range;
     let scale = Scale::counts(max as f64, frame.height - 24.0);
     count_axis(svg, frame, &scale);
     let classes = last - first + 1;
@@ -61,7 +88,13 @@ fn label_edge(svg: &mut Svg, frame: Frame, x: f64, label: &str, edge: (usize, f6
     let each = (56.0 / width).ceil() as usize;
     if number.is_multiple_of(each.max(1)) {
         svg.line("frame", (x, frame.bottom()), (x, frame.bottom() + 4.0));
-        svg.text("middle", (x, frame.bottom() + 18.0), label);
+        // The last label may be at the edge of the picture.
+        let half = label.chars().count() as f64 * LETTER / 2.0;
+        svg.text(
+            "middle",
+            (x.min(WIDTH - half), frame.bottom() + 18.0),
+            label,
+        );
     }
 }
 
@@ -96,7 +129,7 @@ fn marks(svg: &mut Svg, frame: Frame, statistics: &Statistics, edge: impl Fn(usi
     }
 }
 
-fn class_words(class: usize) -> String {
+pub fn class_words(class: usize) -> String {
     match class {
         0 => "below 1 us".to_owned(),
         _ => format!(

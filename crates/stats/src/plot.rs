@@ -7,21 +7,21 @@ use super::timeline::{at_most, spans, Span};
 use super::{latency_panel, queue_panel, workers_panel};
 use hedgerow_engine::Statistics;
 
-const WIDTH: f64 = 900.0;
+pub const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 876.0;
 /// Maximum number of spans; more would be narrower than a pixel.
-const SPANS: usize = 800;
+pub const SPANS: usize = 800;
 /// Maximum number of runs drawn.
 const PHASES: usize = 512;
 /// Approximate width of a letter in the small size, in pixels.
-const LETTER: f64 = 6.8;
+pub const LETTER: f64 = 6.8;
 /// Distance of a panel's heading above its frame, in pixels; the names of runs are in between.
 const HEADING: f64 = 27.0;
 /// Width of a legend's color with the gap to its label, in pixels.
 const SWATCH: f64 = 24.0;
 
 /// Colors for light and dark mode that also differ in lightness. The reader's own fonts are used.
-const STYLE: &str = "\
+pub const STYLE: &str = "\
 text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#3d4450}
 .page{fill:#ffffff}
 .heading{font-size:17px;font-weight:600;fill:#14181f}
@@ -81,7 +81,8 @@ const QUEUE: Frame = frame(130.0, 220.0);
 const WORKERS: Frame = frame(438.0, 130.0);
 const LATENCY: Frame = frame(670.0, 150.0);
 
-const fn frame(top: f64, height: f64) -> Frame {
+/// A panel of the usual width.
+pub const fn frame(top: f64, height: f64) -> Frame {
     Frame {
         left: 66.0,
         top,
@@ -105,13 +106,20 @@ pub fn draw(statistics: &Statistics) -> String {
     for frame in [QUEUE, WORKERS] {
         phases(&mut svg, statistics, frame, &time, end_us);
     }
-    phase_names(&mut svg, statistics, &time, end_us);
-    queue_panel::draw(&mut svg, QUEUE, &time, &spans);
-    workers_panel::draw(&mut svg, WORKERS, &time, &spans);
+    phase_names(&mut svg, statistics, QUEUE, &time, end_us);
+    queue_panel::draw(&mut svg, QUEUE, &time, &spans, queue_panel::most(&spans));
+    workers_panel::draw(
+        &mut svg,
+        WORKERS,
+        &time,
+        &spans,
+        workers_panel::most(&spans),
+    );
     for frame in [QUEUE, WORKERS] {
         time_axis(&mut svg, frame, &time, end_us);
     }
-    latency_panel::draw(&mut svg, LATENCY, statistics);
+    let range = latency_panel::Range::of(statistics);
+    latency_panel::draw(&mut svg, LATENCY, statistics, range);
     svg.finish()
 }
 
@@ -145,7 +153,8 @@ pub fn heading(svg: &mut Svg, frame: Frame, title: &str, legend: &[(&str, &str)]
     }
 }
 
-fn time_axis(svg: &mut Svg, frame: Frame, time: &Scale, end_us: u64) {
+/// The frame of a panel, and the times below it.
+pub fn time_axis(svg: &mut Svg, frame: Frame, time: &Scale, end_us: u64) {
     svg.rect(
         "frame",
         (frame.left, frame.top),
@@ -171,7 +180,7 @@ fn time_axis(svg: &mut Svg, frame: Frame, time: &Scale, end_us: u64) {
 /// Height of the strip below a frame that marks when workers were idle, in pixels.
 pub const STRIP: f64 = 9.0;
 
-fn phases(svg: &mut Svg, statistics: &Statistics, frame: Frame, time: &Scale, end_us: u64) {
+pub fn phases(svg: &mut Svg, statistics: &Statistics, frame: Frame, time: &Scale, end_us: u64) {
     for (number, phase) in statistics.phases.iter().take(PHASES).enumerate() {
         let begin = time.place(phase.begin_us.min(end_us) as f64);
         let width = time.place(phase.end_us.min(end_us) as f64) - begin;
@@ -185,15 +194,21 @@ fn phases(svg: &mut Svg, statistics: &Statistics, frame: Frame, time: &Scale, en
 }
 
 /// The names of the runs above their starts, where there is room.
-fn phase_names(svg: &mut Svg, statistics: &Statistics, time: &Scale, end_us: u64) {
-    let mut free = QUEUE.left;
+pub fn phase_names(
+    svg: &mut Svg,
+    statistics: &Statistics,
+    frame: Frame,
+    time: &Scale,
+    end_us: u64,
+) {
+    let mut free = frame.left;
     for phase in statistics.phases.iter().take(PHASES) {
-        let begin = QUEUE.left + time.place(phase.begin_us.min(end_us) as f64);
+        let begin = frame.left + time.place(phase.begin_us.min(end_us) as f64);
         let name = printable(&phase.name);
         let width = name.chars().count() as f64 * LETTER;
-        if begin >= free && begin + width <= QUEUE.right() + 10.0 {
-            svg.line("frame", (begin, QUEUE.top - 5.0), (begin, QUEUE.top));
-            svg.text("", (begin, QUEUE.top - 8.0), &name);
+        if begin >= free && begin + width <= frame.right() + 10.0 {
+            svg.line("frame", (begin, frame.top - 5.0), (begin, frame.top));
+            svg.text("", (begin, frame.top - 8.0), &name);
             free = begin + width + 12.0;
         }
     }

@@ -5,9 +5,15 @@ use super::scale::Scale;
 use super::svg::Svg;
 use super::timeline::Span;
 
-pub fn draw(svg: &mut Svg, frame: Frame, time: &Scale, spans: &[Span]) {
-    let max = spans.iter().map(|span| span.point.queue_max).max();
-    let scale = Scale::counts(max.unwrap_or(0) as f64, frame.height - 6.0);
+/// The most tasks that waited.
+pub fn most(spans: &[Span]) -> usize {
+    let most = spans.iter().map(|span| span.point.queue_max).max();
+    most.unwrap_or(0)
+}
+
+/// Draws `spans`; the axis ends at `most`.
+pub fn draw(svg: &mut Svg, frame: Frame, time: &Scale, spans: &[Span], most: usize) {
+    let scale = Scale::counts(most as f64, frame.height - 6.0);
     starved_times(svg, frame, time, spans);
     count_axis(svg, frame, &scale);
     let x = |us: u64| frame.left + time.place(us as f64);

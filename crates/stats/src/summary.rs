@@ -1,5 +1,6 @@
 //! Statistics in words, the most important first.
 
+use super::limit::explanation;
 use super::scale::{duration, grouped, quantity};
 use super::timeline::{average, longest_starved, running_us, spans};
 use hedgerow_engine::Statistics;
@@ -10,7 +11,11 @@ const RUNS: usize = 8;
 
 /// The summary for people, one subject per line, with a newline at the end.
 pub fn summary(statistics: &Statistics) -> String {
-    let mut text = verdict(statistics) + "\n\n";
+    let mut text = verdict(statistics) + "\n";
+    if statistics.tasks > 0 {
+        text = text + &explanation(statistics) + "\n";
+    }
+    text.push('\n');
     for (subject, words) in lines(statistics) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{subject:<16}{words}");
@@ -209,6 +214,8 @@ mod tests {
         let expected = "\
 The queue ran empty while workers had nothing to do for 450 ms of 1.80 s (25.0 %), 1.50 s of \
 worker time; at the longest from 1.40 s to 1.90 s.
+The file system limited the run: workers waited for it, or for one another, for 7.00 s \
+(70 % of their time). More calls at a time (-j) or a faster file system would help.
 
 time            2.00 s
 runs            1: check?out 1.80 s

@@ -23,6 +23,21 @@ impl Svg {
         svg
     }
 
+    /// A drawing that is part of a page, which has the style: `id` is unique there.
+    pub fn inline(id: &str, (width, height): (f64, f64), title: &str, words: &str) -> Self {
+        let mut svg = Svg {
+            text: String::new(),
+        };
+        svg.write(format_args!(
+            "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{}</title>\n\
+             <desc id=\"{id}-desc\">{}</desc>\n",
+            escaped(title),
+            escaped(words)
+        ));
+        svg
+    }
+
     /// The complete document.
     pub fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");
@@ -91,8 +106,8 @@ impl Svg {
     }
 }
 
-/// Escapes text for XML.
-fn escaped(words: &str) -> String {
+/// Escapes text for XML and HTML.
+pub fn escaped(words: &str) -> String {
     let mut text = String::with_capacity(words.len());
     for character in words.chars() {
         match character {
@@ -100,6 +115,7 @@ fn escaped(words: &str) -> String {
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '"' => text.push_str("&quot;"),
+            '\'' => text.push_str("&#39;"),
             '\u{fffe}' | '\u{ffff}' => text.push('\u{fffd}'),
             _ if character.is_control() => text.push('\u{fffd}'),
             _ => text.push(character),

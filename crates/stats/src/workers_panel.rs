@@ -5,11 +5,15 @@ use super::scale::Scale;
 use super::svg::Svg;
 use super::timeline::Span;
 
-pub fn draw(svg: &mut Svg, frame: Frame, time: &Scale, spans: &[Span]) {
-    let most = spans
-        .iter()
-        .map(|span| span.point.workers.max(span.point.target));
-    let scale = Scale::linear(most.max().unwrap_or(0) as f64, frame.height - 8.0);
+/// The most workers at work or allowed.
+pub fn most(spans: &[Span]) -> usize {
+    let most = |span: &Span| span.point.workers.max(span.point.target);
+    spans.iter().map(most).max().unwrap_or(0)
+}
+
+/// Draws `spans`; the axis ends at `most`.
+pub fn draw(svg: &mut Svg, frame: Frame, time: &Scale, spans: &[Span], most: usize) {
+    let scale = Scale::linear(most as f64, frame.height - 8.0);
     count_axis(svg, frame, &scale);
     let x = |us: u64| frame.left + time.place(us as f64);
     let y = |count: usize| frame.bottom() - scale.place(count as f64);

@@ -26,7 +26,7 @@ fn recorded(name: &'static str) -> Statistics {
         ..Options::default()
     };
     let work = |_: &mut (), task: u64, scope: &Scope<'_, u64>| {
-        scope.operation(|| std::thread::sleep(Duration::from_micros(300)));
+        scope.operation("work", || std::thread::sleep(Duration::from_micros(300)));
         scope.add_bytes(1000);
         if task == 0 {
             // The others have nothing to do meanwhile.

@@ -184,7 +184,9 @@ impl<V: Visitor> Scan<'_, V> {
             return self.visitor.complete(&mut worker.visitor, &place);
         }
         let known = self.visitor.known(&place);
-        let opened = scope.operation(|| self.opener.open(place.path(), parent.as_deref(), false));
+        let opened = scope.operation("open directory", || {
+            self.opener.open(place.path(), parent.as_deref(), false)
+        });
         drop(parent);
         let handle = match opened {
             Ok(Some(directory)) => self.opener.handles.count(directory),
@@ -218,7 +220,7 @@ impl<V: Visitor> Scan<'_, V> {
                 return Ok(());
             }
             let read = || directory.handle.read(&mut worker.buffer, &mut listing);
-            let read = scope.operation(read);
+            let read = scope.operation("read directory", read);
             if whole && matches!(read, Ok(true)) {
                 continue;
             }
@@ -350,7 +352,7 @@ impl<V: Visitor> Scan<'_, V> {
             .expect("the span of a task is within its batch");
         let ask = |entry: &u32| {
             let name = unknown.listing.name_of(*entry);
-            let state = scope.operation(|| unknown.directory.handle.stat(name));
+            let state = scope.operation("stat", || unknown.directory.handle.stat(name));
             (*entry, state)
         };
         let found: Vec<_> = entries.iter().map(ask).collect();
@@ -467,7 +469,7 @@ impl<V: Visitor> Scan<'_, V> {
                 Some(Some(state)) => Ok(*state),
                 _ => {
                     let name = listing.name_of(wanted.entry);
-                    scope.operation(|| directory.handle.stat(name))
+                    scope.operation("stat", || directory.handle.stat(name))
                 }
             };
             worker.states.push((*wanted, state));

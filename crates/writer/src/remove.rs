@@ -80,7 +80,7 @@ pub fn remove_paths<R: Removal>(
         run.work(task, scope);
         Ok::<(), Infallible>(())
     };
-    Ok(run_tasks(options, initial, |_| (), work)?)
+    Ok(run_tasks(&options.named("removal"), initial, |_| (), work)?)
 }
 
 struct Remover<'a, R> {
@@ -120,7 +120,7 @@ impl<R: Removal> Remover<'_, R> {
                 break;
             }
             let outcome = match &handle {
-                Ok(handle) => scope.operation(|| self.remove_row(handle, row)),
+                Ok(handle) => scope.operation("remove file", || self.remove_row(handle, row)),
                 Err(error) if error.is_absent() => Ok(()),
                 Err(error) => Err(stopped_by(error, "remove", self.removal.path(row)).into()),
             };

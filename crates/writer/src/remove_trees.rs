@@ -224,7 +224,9 @@ impl<R: TreeRemoval> Remover<'_, R> {
             let path = self.removal.path(*number);
             let outcome = match &handle {
                 None => Ok(()),
-                Some(Ok(handle)) => scope.operation(|| handle.remove_file(split_path(path).1)),
+                Some(Ok(handle)) => {
+                    scope.operation("remove file", || handle.remove_file(split_path(path).1))
+                }
                 Some(Err(error)) => Err(same(error)),
             };
             let tree = match outcome {
@@ -247,7 +249,7 @@ impl<R: TreeRemoval> Remover<'_, R> {
         if scope.is_cancelled() {
             return;
         }
-        let opened = scope.operation(|| self.open(node));
+        let opened = scope.operation("open directory", || self.open(node));
         let mut listing = Listing::default();
         let handle = match opened {
             Ok(handle) => Arc::new(handle),
@@ -255,7 +257,7 @@ impl<R: TreeRemoval> Remover<'_, R> {
         };
         let mut unread = None;
         while unread.is_none() {
-            match scope.operation(|| handle.read(buffer, &mut listing)) {
+            match scope.operation("read directory", || handle.read(buffer, &mut listing)) {
                 Ok(true) => {}
                 Ok(false) => break,
                 // What was listed is removed; then the directory is not empty.
@@ -315,7 +317,9 @@ impl<R: TreeRemoval> Remover<'_, R> {
             let name = listing.name(entry);
             let kind = match entry.kind {
                 Some(kind) => Ok(kind),
-                None => scope.operation(|| handle.stat(name)).map(|stat| stat.kind),
+                None => scope
+                    .operation("stat", || handle.stat(name))
+                    .map(|stat| stat.kind),
             };
             match kind {
                 Ok(FileKind::Directory) => {
@@ -355,7 +359,7 @@ impl<R: TreeRemoval> Remover<'_, R> {
             let outcome = if scope.is_cancelled() {
                 Err(io::ErrorKind::Interrupted.into())
             } else {
-                scope.operation(|| handle.remove_file(name))
+                scope.operation("remove file", || handle.remove_file(name))
             };
             let left = match outcome {
                 Ok(()) => continue,
@@ -456,10 +460,10 @@ impl<R: TreeRemoval> Remover<'_, R> {
         }
         let (parent, name) = split_path(&node.path);
         match node.handle_above() {
-            Some(handle) => scope.operation(|| handle.remove_dir(name)),
+            Some(handle) => scope.operation("remove directory", || handle.remove_dir(name)),
             None => {
                 let parent = self.root.open_below(parent)?;
-                scope.operation(|| parent.remove_dir(name))
+                scope.operation("remove directory", || parent.remove_dir(name))
             }
         }
     }

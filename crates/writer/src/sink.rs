@@ -1,4 +1,5 @@
 use crate::{Form, Place, Problem};
+use hedgerow_engine::span;
 use hedgerow_fs::{Error, NewFile, Stat};
 use std::io;
 
@@ -39,7 +40,9 @@ impl<'a> Sink<'a> {
             return self.extend_target(content);
         }
         let file = self.open()?;
+        let traced = span("write");
         let outcome = file.write_all(content);
+        drop(traced);
         self.len += content.len() as u64;
         self.ends_in_hole &= content.is_empty();
         outcome.map_err(|source| self.error("write", source))
@@ -57,6 +60,7 @@ impl<'a> Sink<'a> {
     /// Completes the entry after the last write. Returns its stat data.
     pub(crate) fn finish(mut self) -> Result<Stat, Problem> {
         if self.form == Form::Symlink {
+            let _traced = span("create");
             self.place.make_way()?;
             let Place {
                 directory, name, ..
@@ -70,6 +74,7 @@ impl<'a> Sink<'a> {
         let len = self.len;
         let ends_in_hole = self.ends_in_hole;
         let file = self.file.take().expect("the file was opened above");
+        let traced = span("close");
         let outcome = (|| {
             if ends_in_hole {
                 file.set_len(len).map_err(|source| ("write", source))?;
@@ -80,6 +85,7 @@ impl<'a> Sink<'a> {
             file.close().map_err(|source| ("close", source))?;
             Ok(stat)
         })();
+        drop(traced);
         outcome.map_err(|(operation, source)| {
             self.remove();
             self.error(operation, source)
@@ -95,6 +101,7 @@ impl<'a> Sink<'a> {
 
     fn open(&mut self) -> Result<&NewFile, Problem> {
         if self.file.is_none() {
+            let _traced = span("create");
             self.place.make_way()?;
             let executable = self.form == Form::Executable;
             let created = self.place.directory.create(self.place.name, executable);

@@ -112,7 +112,12 @@ pub fn write_tree<P: Plan>(root: &Dir, plan: &P, options: &Options) -> Result<Re
         run.work(worker, task, scope);
         Ok::<(), Infallible>(())
     };
-    Ok(run_tasks(options, initial, |_| plan.worker(), work)?)
+    Ok(run_tasks(
+        &options.named("files"),
+        initial,
+        |_| plan.worker(),
+        work,
+    )?)
 }
 
 struct TreeWriter<'a, P> {
@@ -222,7 +227,7 @@ impl<P: Plan> TreeWriter<'_, P> {
             if scope.is_cancelled() {
                 break;
             }
-            let outcome = scope.operation(|| self.write_row(worker, handle, row));
+            let outcome = scope.operation("write entry", || self.write_row(worker, handle, row));
             if let Ok(stat) = &outcome {
                 scope.add_bytes(stat.size);
             }

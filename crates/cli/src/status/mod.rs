@@ -28,6 +28,7 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
     let execution = execution::interruptible(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     repository.require_work_tree()?;
+    execution::tell_places(global, &repository);
     repository
         .objects()
         .warnings()

@@ -87,7 +87,7 @@ pub struct CheckoutIndex {
 
 pub fn run(command: &CheckoutIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
-    let execution = execution::interruptible(global)?;
+    let execution = execution::configurable(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     repository.require_work_tree()?;
     let warnings = repository.objects().warnings();

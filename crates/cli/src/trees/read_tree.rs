@@ -106,7 +106,7 @@ pub fn run(command: &ReadTree, global: &Global, output: &Output) -> Result<u8, F
     let started = Instant::now();
     refuse(command)?;
     let recurse_submodules = command.recurse.wish()?;
-    let execution = execution::interruptible(global)?;
+    let execution = execution::configurable(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     let warnings = repository.objects().warnings();
     warnings.iter().for_each(|warning| output.warn(warning));

@@ -120,7 +120,7 @@ impl Reset {
 pub fn run(command: &Reset, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
     let recurse_submodules = command.recurse.wish()?;
-    let execution = execution::interruptible(global)?;
+    let execution = execution::configurable(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     let warnings = repository.objects().warnings();
     warnings.iter().for_each(|warning| output.warn(warning));

@@ -63,7 +63,7 @@ impl<'a> Run<'a> {
         output: &'a Output,
     ) -> Result<Self, Failure> {
         let started = Instant::now();
-        let execution = execution::interruptible(global)?;
+        let execution = execution::configurable(global)?;
         let repository = Repository::discover(&environment::of_git(global)?)?;
         repository.require_work_tree()?;
         let warnings = repository.objects().warnings();

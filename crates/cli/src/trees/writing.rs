@@ -1,6 +1,7 @@
 //! What the commands that write a working tree have in common besides `checkout`: workers, and what
 //! they report of the files written.
 
+use crate::execution;
 use crate::failure::REFUSED;
 use crate::global::{Global, Workers};
 use crate::output::Output;
@@ -37,8 +38,15 @@ pub fn workers(
     let tested = repository.environment().test_checkout_workers.as_ref();
     let tested = tested.and_then(|text| text.to_str().ok()?.trim().parse::<i64>().ok());
     let configured = tested.or(settings.workers).map(Workers::from_number);
-    let workers = writing.workers.map(Workers::from_number);
-    let workers = workers.or(global.jobs).or(configured);
+    let asked = writing.workers.map(Workers::from_number);
+    let workers = asked.or(global.jobs).or(configured);
+    let why = match (asked, global.jobs, tested, configured) {
+        (Some(_), ..) => "--workers",
+        (None, Some(_), ..) => "--jobs",
+        (None, None, Some(_), _) => "GIT_TEST_CHECKOUT_WORKERS",
+        (None, None, None, Some(_)) => "checkout.workers",
+        (None, None, None, None) => execution::UNASKED,
+    };
     let jobs = Jobs::from(workers.unwrap_or(Workers::Auto));
     let threshold = match (writing.threshold, tested, jobs) {
         (Some(threshold), ..) => Some(threshold),
@@ -46,6 +54,12 @@ pub fn workers(
         (None, None, Jobs::Fixed(_)) => Some(settings.parallel_threshold),
     };
     let threshold = threshold.and_then(|threshold| u64::try_from(threshold).ok());
+    let why = match threshold.filter(|files| *files > 1) {
+        Some(files) if jobs != Jobs::Auto => format!("{why}; 1 for fewer than {files} files"),
+        _ => why.to_owned(),
+    };
+    execution::tell_places(global, repository);
+    execution::tell_workers(global, jobs, &why);
     (execution.with_jobs(jobs), threshold)
 }
 

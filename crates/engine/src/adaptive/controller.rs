@@ -1,6 +1,7 @@
 use super::decide::{decide, Sample, State};
 use super::Alarm;
 use crate::slot::{nanoseconds_since, Slot};
+use crate::{Level, Options};
 use crossbeam_utils::CachePadded;
 use hedgerow_fs::thread_time::{ThreadId, ThreadMeter, ThreadTime};
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ pub(crate) trait Watched {
 }
 
 /// Adapts the number of workers of a run until the alarm rings.
-pub(crate) fn watch(run: &impl Watched, alarm: &Alarm) {
+pub(crate) fn watch(run: &impl Watched, alarm: &Alarm, options: &Options) {
     let processors = hedgerow_fs::cpu::available();
     let mut state = State::new(run.target(), processors, run.slots().len());
     let mut gauges = Gauges::default();
@@ -33,6 +34,17 @@ pub(crate) fn watch(run: &impl Watched, alarm: &Alarm) {
         let sample = gauges.sample(run);
         let next = decide(&sample, state);
         if next.target != state.target {
+            options.log.tell(Level::Debug, || {
+                let (name, before) = (options.name, state.target);
+                let (cpu, wait_s) = (sample.cpu.as_secs_f64(), sample.wait_s);
+                format!(
+                    "run '{name}' now has {} workers instead of {before}: measured {:.1} ms on \
+                     processors, {:.1} ms waiting",
+                    next.target,
+                    cpu * 1e3,
+                    wait_s * 1e3
+                )
+            });
             run.set_target(next.target);
         }
         state = next;

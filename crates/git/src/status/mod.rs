@@ -54,6 +54,7 @@ use crate::worktree::state::{State, StateRules};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_engine::Level;
 use quiet::Quiet;
 use remarks::{Said, Warning};
 pub(crate) use scan::FoldedPaths;
@@ -148,6 +149,19 @@ fn recall(
     let quiet = Quiet::of(worktree, old, &rules(worktree, old), cache, heard.as_ref())?;
     let may_write = may_write(worktree, old, options)?;
     let is_searched = quiet.directory(b"".into()).is_none();
+    options.execution.log.tell(Level::Info, || {
+        let used = |is_used| if is_used { "used" } else { "not used" };
+        format!(
+            "file system monitor: {}; untracked cache: {}; the working tree is {}",
+            used(heard.is_some()),
+            used(prepared.is_some()),
+            if is_searched {
+                "searched"
+            } else {
+                "not searched: nothing changed"
+            }
+        )
+    });
     let takes_notes = may_write && is_searched && prepared.is_some();
     let moment_s = takes_notes.then(|| untracked_cache::moment_s(repository));
     let news = News {

@@ -105,7 +105,7 @@ pub fn staged<'i>(
     let work = |reader: &mut Reader<'_>, pair: Pair<'i>, scope: &Scope<'_, Pair<'i>>| {
         walk.compare(reader, &pair, scope)
     };
-    run_tasks(options, vec![root], worker, work).map_err(Error::from)?;
+    run_tasks(&options.named("trees"), vec![root], worker, work).map_err(Error::from)?;
     let mut found = walk.found.into_inner().map_err(|_| poisoned())?;
     found.changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     found.unmerged.sort_unstable_by(|a, b| a.0.cmp(&b.0));

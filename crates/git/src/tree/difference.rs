@@ -72,7 +72,7 @@ impl Difference {
         let work = |reader: &mut Reader<'_>, pair: Pair, scope: &Scope<'_, Pair>| {
             walk.compare(reader, pair, scope)
         };
-        run_tasks(options, vec![root], worker, work).map_err(Error::from)?;
+        run_tasks(&options.named("trees"), vec![root], worker, work).map_err(Error::from)?;
         let nodes = walk
             .nodes
             .into_inner()

@@ -139,7 +139,13 @@ impl Comparison<'_> {
             found.push(verdict);
             Ok::<(), Error>(())
         };
-        run_tasks(options, rows, |_| Buffers::default(), work).map_err(Error::from)?;
+        run_tasks(
+            &options.named("compare"),
+            rows,
+            |_| Buffers::default(),
+            work,
+        )
+        .map_err(Error::from)?;
         Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -52,7 +52,12 @@ pub(crate) fn survey<'a>(
         verdicts: &verdicts,
     };
     let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| survey.work(task, scope);
-    let report = run_tasks(options, vec![Task::Directory(0)], |_| (), work);
+    let report = run_tasks(
+        &options.named("survey"),
+        vec![Task::Directory(0)],
+        |_| (),
+        work,
+    );
     let report = report.map_err(Error::from)?;
     Ok((
         verdicts.into_iter().map(AtomicU8::into_inner).collect(),
@@ -122,7 +127,7 @@ where
             }
             let path = (self.path)(*row as usize);
             let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-            let outcome = scope.operation(|| directory.stat(name));
+            let outcome = scope.operation("stat", || directory.stat(name));
             match outcome {
                 Ok(stat) => self.note(*row, PathState::Present(&stat)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -12,6 +12,7 @@ use crate::object::Place;
 use crate::pack_file::entry::{Entry, EntryForm};
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::{can_expand_to, leading_literals, Inflater, StreamInflater};
+use hedgerow_engine::span;
 use hedgerow_object::hash_object;
 use hedgerow_object::{ObjectHeader, ObjectKind};
 use std::sync::Arc;
@@ -221,6 +222,7 @@ impl<'s> Reader<'s> {
     }
 
     fn build(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, Built), Failure> {
+        let _traced = span("read object");
         self.held = None;
         let root = self.walk(id, location)?;
         let mut made = self.build_root(root)?;
@@ -290,6 +292,7 @@ impl<'s> Reader<'s> {
             });
         }
         let size = header.result as usize;
+        let _traced = span("apply delta");
         let result = prepare(&mut self.source, size);
         delta::apply(base, instructions, result)?;
         Ok(size)
@@ -308,6 +311,7 @@ impl<'s> Reader<'s> {
             Target::Result => &mut self.result,
             Target::Delta => &mut self.delta,
         };
+        let _traced = span("inflate");
         self.inflater.zlib_into(input, prepare(buffer, size))?;
         Ok(size)
     }
@@ -338,6 +342,7 @@ impl<'s> Reader<'s> {
     /// Reads the whole file of a loose object into `input`.
     fn load_loose(&mut self, directory: u32, id: &oid) -> Result<(), Fault> {
         let unreadable = |error: hedgerow_fs::Error| Fault::Unreadable(error.to_string());
+        let _traced = span("read file");
         let file = self.store.open_loose(directory, id).map_err(unreadable)?;
         let limit = self.store.options.object_size_limit;
         file.read_to_end(&mut self.input, limit).map_err(unreadable)

@@ -176,7 +176,7 @@ impl<R: Receiver> Sorted<'_, R> {
         scope: &Scope<'_>,
     ) -> Result<Option<Finished>, R::Error> {
         let parent = parent.and_then(|site| site.handle.as_deref());
-        let opened = scope.operation(|| self.opener.open(&path, parent, false));
+        let opened = scope.operation("open directory", || self.opener.open(&path, parent, false));
         let directory = match opened {
             Ok(Some(directory)) => self.opener.handles.count(directory),
             Ok(None) => return Ok(None),
@@ -229,7 +229,7 @@ impl<R: Receiver> Sorted<'_, R> {
     ) -> Result<Contents, R::Error> {
         let mut listing = Listing::default();
         loop {
-            match scope.operation(|| directory.read(buffer, &mut listing)) {
+            match scope.operation("read directory", || directory.read(buffer, &mut listing)) {
                 Ok(true) if !scope.is_cancelled() => {}
                 Ok(_) => break,
                 Err(error) => {
@@ -244,7 +244,7 @@ impl<R: Receiver> Sorted<'_, R> {
                 continue;
             }
             let name = listing.name_of(number as u32);
-            match scope.operation(|| directory.stat(name)) {
+            match scope.operation("stat", || directory.stat(name)) {
                 Ok(stat) => {
                     states.resize(listing.len(), None);
                     states[number] = Some(stat);
@@ -308,7 +308,7 @@ impl<R: Receiver> Sorted<'_, R> {
         name: &[u8],
         scope: &Scope<'_>,
     ) -> Result<Option<Stat>, R::Error> {
-        match scope.operation(|| directory.stat(name)) {
+        match scope.operation("stat", || directory.stat(name)) {
             Ok(stat) => Ok(Some(stat)),
             Err(error) if is_gone(&error) => Ok(None),
             Err(error) => {
@@ -343,7 +343,9 @@ impl<R: Receiver> Sorted<'_, R> {
         if let Some(handle) = &site.handle {
             return Ok(Some(handle.clone()));
         }
-        match scope.operation(|| self.opener.open(&site.path, None, false)) {
+        match scope.operation("open directory", || {
+            self.opener.open(&site.path, None, false)
+        }) {
             Ok(opened) => Ok(opened.map(|directory| self.opener.handles.count(directory))),
             Err(error) => {
                 self.omit_directory(&site.path, Operation::Open, error)?;

@@ -110,7 +110,7 @@ pub struct CheckRules {
 }
 
 pub fn run(command: &SparseCheckout, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let execution = execution::interruptible(global)?;
+    let execution = execution::configurable(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     if !matches!(command.action, Action::CheckRules(_)) {
         repository.require_work_tree()?;

@@ -127,7 +127,7 @@ impl Links {
 }
 
 pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let execution = execution::interruptible(global)?;
+    let execution = execution::configurable(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
     match &command.action {
         Action::Add(command) => return add::run(command, &repository, execution, global, output),

@@ -24,7 +24,8 @@ pub(crate) fn map<C: Contents, S, T: Send>(
     let worker = |_| (contents.worker(), scratch());
     let run = |worker: &mut (C::Worker, S), chunk: Range<usize>, scope: &Scope<'_, _>| {
         let (start, (contents, scratch)) = (chunk.start, worker);
-        let results = chunk.map(|at| scope.operation(|| work(contents, scratch, at)));
+        let results =
+            chunk.map(|at| scope.operation("compare contents", || work(contents, scratch, at)));
         let results = results.collect::<Result<Vec<T>>>()?;
         done.lock().map_err(|_| poisoned())?.push((start, results));
         Ok(())

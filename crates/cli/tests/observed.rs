@@ -1,0 +1,153 @@
+//! `--trace`, `HEDGEROW_LOG`, and the number of workers that `-v` tells.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests make repositories and look at files"
+)]
+
+use hedgerow_testkit::{run, Outcome, Program, Repository};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
+
+/// A repository of 300 files, none of them in the working tree.
+fn empty_tree() -> Repository {
+    let repository = Repository::init(&[]);
+    for number in 0..300 {
+        repository.write(format!("file-{number}"), format!("content {number}\n"));
+    }
+    repository.commit("one");
+    repository.git(&["repack", "-adq"]);
+    for number in 0..300 {
+        std::fs::remove_file(repository.root.join(format!("file-{number}"))).unwrap();
+    }
+    repository
+}
+
+fn hedgerow(repository: &Repository, words: &[&str], level: Option<&str>) -> Outcome {
+    let mut command = HEDGEROW.command(&repository.root);
+    command.args(words);
+    if let Some(level) = level {
+        command.env("HEDGEROW_LOG", level);
+    }
+    run(command)
+}
+
+fn events(repository: &Repository, name: &str) -> Vec<Value> {
+    serde_json::from_slice(&repository.read(name)).unwrap()
+}
+
+#[test]
+fn a_trace_shows_what_each_worker_did() {
+    let repository = empty_tree();
+    let words = [
+        "--trace=.git/trace",
+        "-j4",
+        "checkout",
+        "-f",
+        "--threshold=1",
+    ];
+    hedgerow(&repository, &words, None).ok("checkout");
+    let events = events(&repository, ".git/trace");
+    let spans: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
+    let count = |name: &str| spans.iter().filter(|span| span["name"] == name).count();
+    for name in ["create", "write", "close", "write entry"] {
+        assert_eq!(count(name), 300, "{name}");
+    }
+    // A commit and its tree are read, too.
+    for name in ["read object", "inflate"] {
+        assert!(count(name) >= 300, "{name}");
+    }
+    assert_eq!(count("command"), 1);
+    let named = events.iter().filter(|event| event["name"] == "thread_name");
+    let names: BTreeSet<&str> = named
+        .map(|it| it["args"]["name"].as_str().unwrap())
+        .collect();
+    assert!(
+        names.contains("main") && names.contains("files-1"),
+        "{names:?}"
+    );
+    // Spans of a thread are nested or apart, as viewers require.
+    let mut of_thread = BTreeMap::<u64, Vec<(f64, f64)>>::new();
+    for span in &spans {
+        let number = |key: &str| span[key].as_f64().unwrap();
+        let (begin, end) = (number("ts"), number("ts") + number("dur"));
+        of_thread
+            .entry(span["tid"].as_u64().unwrap())
+            .or_default()
+            .push((begin, end));
+    }
+    for spans in of_thread.values_mut() {
+        spans.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
+        let mut open: Vec<f64> = Vec::new();
+        for (begin, end) in spans {
+            open.retain(|outer| *outer > *begin);
+            assert!(open.iter().all(|outer| *end <= *outer + 0.01));
+            open.push(*end);
+        }
+    }
+}
+
+#[test]
+fn a_trace_of_a_failure_is_written_and_other_files_stay() {
+    let repository = empty_tree();
+    let failed = hedgerow(
+        &repository,
+        &["--trace=.git/trace", "checkout", "none"],
+        None,
+    );
+    assert_eq!(failed.code, 1, "{}", failed.stderr);
+    assert!(!events(&repository, ".git/trace").is_empty());
+    hedgerow(&repository, &["--trace=.git/trace", "status"], None).ok("replaced");
+    repository.write("mine", "precious\n");
+    let refused = hedgerow(&repository, &["--trace=mine", "checkout", "-f"], None);
+    assert_eq!(refused.code, 128);
+    assert!(refused
+        .stderr
+        .contains("'mine' does not hold a trace, and is left as it is"));
+    assert_eq!(repository.read("mine"), b"precious\n");
+    assert!(!repository.root.join("file-1").exists(), "nothing was done");
+    let refused = hedgerow(&repository, &["--trace=x", "cat-file", "-t", "HEAD"], None);
+    assert_eq!(refused.code, 129);
+    assert!(refused.stderr.contains("this command records no trace"));
+}
+
+#[test]
+fn the_log_says_what_was_decided() {
+    let repository = empty_tree();
+    repository.git(&["config", "checkout.workers", "3"]);
+    let quiet = hedgerow(&repository, &["checkout", "-q", "-f"], Some("warn"));
+    assert_eq!(quiet.stderr, "");
+    let told = hedgerow(&repository, &["checkout", "-q", "-f"], Some("info")).stderr;
+    assert!(
+        told.contains(" s: workers: 3 (checkout.workers; 1 for fewer than 100 files)\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("info 0.") && !told.contains("debug "),
+        "{told}"
+    );
+    assert!(told.contains(": repository '"), "{told}");
+    let told = hedgerow(&repository, &["-j2", "status", "--json"], Some("debug")).stderr;
+    assert!(told.contains("run 'status' starts: 2 workers"), "{told}");
+    for line in told.lines() {
+        let document: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(document["schema"], "hedgerow.message.v1");
+    }
+    let told = hedgerow(&repository, &["status", "-s"], Some("loud")).stderr;
+    assert!(told.contains("HEDGEROW_LOG is 'loud', and not error, warn, info or debug"));
+}
+
+#[test]
+fn verbose_commands_tell_their_workers_and_why() {
+    let repository = empty_tree();
+    let told = |words: &[&str]| hedgerow(&repository, words, None).stderr;
+    assert!(told(&["-v", "-j5", "walk"]).contains("workers: 5 (--jobs)\n"));
+    assert!(told(&["-v", "walk"]).contains("busy, by measuring (nothing sets their number)\n"));
+    let words = ["-v", "checkout", "-f", "--workers=2"];
+    assert!(told(&words).contains("workers: 2 (--workers; 1 for fewer than 100 files)\n"));
+    repository.git(&["config", "checkout.workers", "4"]);
+    assert!(told(&["-v", "reset", "--hard"]).contains("workers: 4 (checkout.workers; "));
+    assert!(!told(&["checkout", "-f"]).contains("workers:"));
+}

@@ -23,5 +23,5 @@ pub use reader::{
 pub use verify::{verify, Coverage, Report, VerifyError};
 pub use writer::{
     create, Clamped, CreateOptions, Created, FragmentPolicy, Item, NotReusable, Reuse, Role,
-    Treatment, Unstored, WriteError, HOLE_LIMIT_BLOCKS,
+    Treatment, Uncompressed, Unstored, WriteError, HOLE_LIMIT_BLOCKS,
 };

@@ -73,7 +73,7 @@ pub use nodes::{nodes_of_directory, Nodes};
 pub use patterns::{Patterns, Verdict};
 pub use place::Place;
 pub use scan::{scan, Options};
-pub use selection::Selection;
+pub use selection::{Selection, Skip};
 pub use sorted::walk_sorted;
 pub use source::{DirectorySource, SourceError};
 pub use totals::{CountedLinks, Totals};

@@ -167,6 +167,7 @@ fn options(
         padding_bytes: PADDING_BYTES,
         replace: command.force,
         execution,
+        ..CreateOptions::default()
     })
 }
 

@@ -9,8 +9,10 @@ mod buffers;
 mod diff;
 mod error;
 pub mod format;
+pub mod pseudo;
 mod reader;
 pub mod recipe;
+pub mod rules;
 mod verify;
 mod writer;
 

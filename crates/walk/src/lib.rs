@@ -69,7 +69,7 @@ mod walk;
 
 pub use content::FileContent;
 pub use error::{Operation, ScanError};
-pub use nodes::{nodes_of_directory, Nodes};
+pub use nodes::{node_at, nodes_of_directory, Nodes};
 pub use patterns::{Patterns, Verdict};
 pub use place::Place;
 pub use scan::{scan, Options};

@@ -1,5 +1,7 @@
 //! A directory tree as a source of nodes.
 
+use crate::metadata::metadata as metadata_of;
+use crate::selection::node_kind;
 use crate::{DirectorySource, FileContent, SourceError, WalkOptions};
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::{Dir, Error, ReadFile};
@@ -7,6 +9,7 @@ use hedgerow_tree::{
     split_path, Content, Entry, Handle, Metadata, Node, NodeError, NodeKind, TreeSource, Xattr,
 };
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::mpsc::{sync_channel, IntoIter, SyncSender};
 use std::sync::Arc;
@@ -88,6 +91,32 @@ pub fn nodes_of_directory<T>(
             )),
         }
     })
+}
+
+/// The node of a single entry, whose path is empty. Its name is not followed if it is a link; the
+/// directories before it are.
+pub fn node_at(path: &Path) -> Result<Node, NodeError> {
+    let missing = || NodeError::entry(format!("'{}' has no last component", path.display()));
+    let name = path.file_name().ok_or_else(missing)?.as_bytes();
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = Dir::open(parent.unwrap_or(Path::new("."))).map_err(NodeError::entry)?;
+    let stat = parent.stat(name).map_err(NodeError::entry)?;
+    let root = Arc::new(parent);
+    let metadata = metadata_of(&stat);
+    let entry = Entry {
+        path: name,
+        kind: node_kind(stat.kind),
+        metadata: Some(&metadata),
+    };
+    let mut node = node(&root, entry, &metadata);
+    if node.kind != NodeKind::Directory {
+        // Other names may be given as sources of their own.
+        node.link = Some((metadata.dev, metadata.ino));
+    }
+    node.path.clear();
+    Ok(node)
 }
 
 /// Nodes on their way to the consumer.

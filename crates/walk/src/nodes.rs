@@ -4,7 +4,7 @@ use crate::metadata::metadata as metadata_of;
 use crate::selection::node_kind;
 use crate::{DirectorySource, FileContent, SourceError, WalkOptions};
 use hedgerow_fs::threads::start_scoped;
-use hedgerow_fs::{Dir, Error, ReadFile};
+use hedgerow_fs::{Dir, Error, ReadFile, Stat};
 use hedgerow_tree::{
     split_path, Content, Entry, Handle, Metadata, Node, NodeError, NodeKind, TreeSource, Xattr,
 };
@@ -37,20 +37,7 @@ pub fn nodes_of_directory<T>(
     let stat = root.stat_self().map_err(NodeError::source)?;
     options.metadata = true;
     let (sender, receiver) = sync_channel(WAITING);
-    let first = Node {
-        path: Vec::new(),
-        kind: NodeKind::Directory,
-        mode: (stat.mode & 0o7777) as u16,
-        uid: stat.uid,
-        gid: stat.gid,
-        mtime_s: stat.mtime.seconds,
-        mtime_ns: stat.mtime.nanoseconds,
-        size_bytes: 0,
-        device: (0, 0),
-        link: None,
-        content_id: None,
-        handle: Box::new(InDirectory::new(&root, b"", 0, false)),
-    };
+    let first = root_node(&root, &stat);
     let source = DirectorySource::new(path.to_owned(), options);
     std::thread::scope(|threads| {
         let list = move || {
@@ -96,8 +83,11 @@ pub fn nodes_of_directory<T>(
 /// The node of a single entry, whose path is empty. Its name is not followed if it is a link; the
 /// directories before it are.
 pub fn node_at(path: &Path) -> Result<Node, NodeError> {
-    let missing = || NodeError::entry(format!("'{}' has no last component", path.display()));
-    let name = path.file_name().ok_or_else(missing)?.as_bytes();
+    let Some(name) = path.file_name().map(OsStrExt::as_bytes) else {
+        let root = Arc::new(Dir::open(path).map_err(NodeError::entry)?);
+        let stat = root.stat_self().map_err(NodeError::entry)?;
+        return Ok(root_node(&root, &stat));
+    };
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
@@ -117,6 +107,24 @@ pub fn node_at(path: &Path) -> Result<Node, NodeError> {
     }
     node.path.clear();
     Ok(node)
+}
+
+/// The node of an open directory.
+fn root_node(root: &Arc<Dir>, stat: &Stat) -> Node {
+    Node {
+        path: Vec::new(),
+        kind: NodeKind::Directory,
+        mode: (stat.mode & 0o7777) as u16,
+        uid: stat.uid,
+        gid: stat.gid,
+        mtime_s: stat.mtime.seconds,
+        mtime_ns: stat.mtime.nanoseconds,
+        size_bytes: 0,
+        device: (0, 0),
+        link: None,
+        content_id: None,
+        handle: Box::new(InDirectory::new(root, b"", 0, false)),
+    }
 }
 
 /// Nodes on their way to the consumer.

@@ -1,4 +1,4 @@
-//! The tools of squashfs-tools-ng, with their names and options: called as `tar2sqfs`, the program
+//! The tools of squashfs-tools and squashfs-tools-ng, with their names and options: called as `tar2sqfs`, the program
 //! behaves like that tool.
 
 mod console;
@@ -7,6 +7,7 @@ mod packing;
 mod rdsquashfs;
 mod sqfs2tar;
 mod sqfsdiff;
+mod squashfs_tools;
 mod tar2sqfs;
 
 use console::Console;
@@ -22,7 +23,7 @@ pub struct Tool {
     start: fn(Vec<OsString>) -> Result<u8, String>,
 }
 
-const TOOLS: [Tool; 5] = [
+const TOOLS: [Tool; 8] = [
     Tool {
         console: gensquashfs::CONSOLE,
         command: gensquashfs::command,
@@ -48,6 +49,21 @@ const TOOLS: [Tool; 5] = [
         command: tar2sqfs::command,
         start: tar2sqfs::run,
     },
+    Tool {
+        console: squashfs_tools::mksquashfs::CONSOLE,
+        command: squashfs_tools::mksquashfs::command,
+        start: squashfs_tools::mksquashfs::run,
+    },
+    Tool {
+        console: squashfs_tools::sqfstar::CONSOLE,
+        command: squashfs_tools::sqfstar::command,
+        start: squashfs_tools::sqfstar::run,
+    },
+    Tool {
+        console: squashfs_tools::unsquashfs::CONSOLE,
+        command: squashfs_tools::unsquashfs::command,
+        start: squashfs_tools::unsquashfs::run,
+    },
 ];
 
 /// The tool named by the first of `words`, if it is one, and the words for it.
@@ -62,6 +78,11 @@ pub fn find(mut words: Vec<OsString>) -> Option<(&'static Tool, Vec<OsString>)> 
 /// The names of all tools.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TOOLS.iter().map(|tool| tool.console.name)
+}
+
+/// Whether the options of the tool called `name` begin with a single dash.
+pub fn has_single_dash(name: &str) -> bool {
+    ["mksquashfs", "sqfstar", "unsquashfs"].contains(&name)
 }
 
 /// The option definition of the tool called `name`.

@@ -5,7 +5,7 @@ use super::packing::Packing;
 use crate::image::create::epoch;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{
-    create_with, ArchiveSource, Hooks, NewRoot, Node, NodeOptions, Recipe, Source,
+    create_with, ArchiveSource, Hooks, NewRoot, Node, NodeOptions, PathRules, Recipe, Source,
 };
 use hedgerow::walk::Patterns;
 use hedgerow::CancelToken;
@@ -84,6 +84,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
             ..NodeOptions::default()
         },
         exclude: Patterns::default(),
+        exclude_paths: PathRules::default(),
         skips_quietly: true,
         xattrs_must_fit: arguments.no_skip,
     });

@@ -115,19 +115,25 @@ impl PathRules {
     /// # Errors
     /// Like [`add`](Self::add); the error names the line.
     pub fn add_lines(&mut self, content: &[u8], anywhere: bool) -> Result<(), RuleError> {
-        for (number, line) in (1..).zip(content.split_str("\n")) {
-            let line = line.strip_suffix(b"\r").unwrap_or(line).trim_start();
-            if line.is_empty() || line.starts_with(b"#") {
-                continue;
-            }
-            let line = match line {
-                [b'\\', rest @ ..] if rest.starts_with(b"#") => rest,
-                line => line,
-            };
+        for (number, line) in Self::lines(content) {
             let added = self.add(line, anywhere);
             added.map_err(|error| RuleError::new(format_args!("line {number}: {error}")))?;
         }
         Ok(())
+    }
+
+    /// The rules of a file, with the numbers of their lines.
+    pub fn lines(content: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+        (1..)
+            .zip(content.split_str("\n"))
+            .filter_map(|(number, line)| {
+                let line = line.strip_suffix(b"\r").unwrap_or(line).trim_start();
+                match line {
+                    [] | [b'#', ..] => None,
+                    [b'\\', rest @ ..] if rest.starts_with(b"#") => Some((number, rest)),
+                    line => Some((number, line)),
+                }
+            })
     }
 
     /// What the list says about a path. Nothing is asked about paths below one that matches.

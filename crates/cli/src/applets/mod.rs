@@ -80,6 +80,21 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TOOLS.iter().map(|tool| tool.console.name)
 }
 
+/// All names of an option of such a tool.
+pub use squashfs_tools::single_dash::names as option_names;
+
+/// The words of the tool called `name`, its name included, in the form of its option definition.
+#[cfg(test)]
+pub fn translated(name: &str, words: Vec<OsString>) -> Option<Vec<OsString>> {
+    let Some((_, command, grammar)) = squashfs_tools::tools().find(|it| it.0 == name) else {
+        return Some(words);
+    };
+    let own = words.first()?.clone();
+    let words = words.into_iter().skip(1).collect();
+    let words = squashfs_tools::single_dash::translated(&command, grammar, words).ok()?;
+    Some([vec![own], words].concat())
+}
+
 /// Whether the options of the tool called `name` begin with a single dash.
 pub fn has_single_dash(name: &str) -> bool {
     ["mksquashfs", "sqfstar", "unsquashfs"].contains(&name)

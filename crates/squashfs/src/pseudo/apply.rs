@@ -225,6 +225,7 @@ impl Tree {
             return Err(failed(format!("'{}' is a directory", file.display())));
         }
         self.kinds.insert(path.clone(), node.kind);
+        self.owned.insert(path.clone());
         self.nodes.push(Node { path, ..node });
         Ok(())
     }

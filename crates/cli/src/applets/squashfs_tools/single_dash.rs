@@ -9,6 +9,20 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+/// The options that print help, or the version.
+#[cfg(test)]
+pub const HELP: [&str; 9] = [
+    "help",
+    "h",
+    "help-all",
+    "ha",
+    "Xhelp",
+    "version",
+    "help-comp",
+    "help-option",
+    "ho",
+];
+
 /// How a tool's words are understood.
 pub struct Grammar {
     /// Options whose values are all words that follow.

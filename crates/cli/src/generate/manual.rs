@@ -125,6 +125,11 @@ fn options(command: &Command, names: &[&str], page: &mut Page) {
         ) {
             let _ = write!(help, " [default: {}]", default.to_string_lossy());
         }
+        let others = option_names(arg).skip(1).map(|name| format!("-{name}"));
+        let others: Vec<String> = others.collect();
+        if has_single_dash(names[0]) && !others.is_empty() {
+            let _ = write!(help, " (also {})", others.join(", "));
+        }
         page.text(&help);
     }
     if !is_first {
@@ -138,7 +143,7 @@ fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// An option of a tool whose options begin with a single dash, with all its names.
+/// An option of a tool whose options begin with a single dash.
 fn single_head(arg: &Arg) -> String {
     let values = arg.get_value_names().unwrap_or_default();
     let values: Vec<&str> = values.iter().map(|name| name.as_str()).collect();
@@ -146,8 +151,8 @@ fn single_head(arg: &Arg) -> String {
     if arg.is_positional() {
         return value;
     }
-    let spelled = option_names(arg).map(|name| format!("\\fB\\-{}\\fR", escaped(name)));
-    let mut head = spelled.collect::<Vec<_>>().join(", ");
+    let name = arg.get_long().map(escaped);
+    let mut head = name.map_or_else(String::new, |name| format!("\\fB\\-{name}\\fR"));
     if !head.is_empty() && takes_value(arg) {
         let _ = write!(head, " {value}");
     }

@@ -216,9 +216,10 @@ impl Tree {
             path: path.clone().into(),
             reason,
         };
-        let file: PathBuf = match follow {
-            true => hedgerow_fs::real_path(file).map_err(|error| failed(error.to_string()))?,
-            false => file.to_owned(),
+        let file: PathBuf = if follow {
+            hedgerow_fs::real_path(file).map_err(|error| failed(error.to_string()))?
+        } else {
+            file.to_owned()
         };
         let node = hedgerow_walk::node_at(&file).map_err(|error| failed(error.to_string()))?;
         if node.kind == NodeKind::Directory {

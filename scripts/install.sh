@@ -4,7 +4,7 @@
 #   install.sh install|uninstall, with these variables:
 #   PREFIX     where to (default /usr/local); DESTDIR is put in front of it, for packages
 #   LINKS      names that become links to hedgerow (default "git-hedgerow hedgerow-upload-pack-hook");
-#              also gensquashfs, rdsquashfs, sqfs2tar, sqfsdiff and tar2sqfs, or "all", or ""
+#              also gensquashfs, mksquashfs, rdsquashfs, sqfs2tar, sqfsdiff, sqfstar, tar2sqfs, unsquashfs, or "all", or ""
 #   FORCE      1 replaces files that were not installed by this script; otherwise they are refused
 #   BINARY     the binary (default target/release/hedgerow)
 #   GENERATOR  a binary that runs here and makes the pages (default BINARY)
@@ -13,7 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools="gensquashfs rdsquashfs sqfs2tar sqfsdiff tar2sqfs"
+tools="gensquashfs mksquashfs rdsquashfs sqfs2tar sqfsdiff sqfstar tar2sqfs unsquashfs"
 prefix=${PREFIX:-/usr/local}
 root=${DESTDIR:-}
 binary=${BINARY:-${CARGO_TARGET_DIR:-target}/release/hedgerow}

@@ -84,10 +84,13 @@ const FURTHER: [(&str, i32); 19] = [
     ("cat-file --batch-all-objects --batch", 128),
     ("stats -o - ../stats.json", 2),
 ];
-/// The tools of squashfs-tools-ng, likewise.
-const TOOLS: [(&str, &str, i32); 9] = [
+/// The tools of squashfs-tools and squashfs-tools-ng, likewise.
+const TOOLS: [(&str, &str, i32); 12] = [
     ("gensquashfs", "--help", 1),
     ("gensquashfs", "-f -D . ../other", 1),
+    ("mksquashfs", "-help", 1),
+    ("sqfstar", "-help", 1),
+    ("unsquashfs", "-l ../image", 1),
     ("rdsquashfs", "-c large ../image", 1),
     ("rdsquashfs", "-d ../image", 1),
     ("rdsquashfs", "-l / ../image", 1),

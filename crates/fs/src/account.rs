@@ -34,9 +34,44 @@ pub fn account_by_name(name: &[u8]) -> Option<Account> {
     find(|account| account.name == name)
 }
 
+/// A group in the system's file of groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Numeric id.
+    pub gid: u32,
+}
+
+/// The group with the id `gid`, from `/etc/group`. Network account services are not queried.
+pub fn group_by_gid(gid: u32) -> Option<Group> {
+    find_group(|group| group.gid == gid)
+}
+
+/// The group with this name, from `/etc/group`.
+pub fn group_by_name(name: &[u8]) -> Option<Group> {
+    find_group(|group| group.name == name)
+}
+
 /// The host name, without the domain unless it was set with one.
 pub fn host_name() -> Vec<u8> {
     rustix::system::uname().nodename().to_bytes().to_vec()
+}
+
+fn find_group(wanted: impl Fn(&Group) -> bool) -> Option<Group> {
+    let content = read_file(Path::new("/etc/group"), ACCOUNT_FILE_LIMIT_BYTES)
+        .ok()
+        .flatten()?;
+    let lines = content.split(|byte| *byte == b'\n');
+    lines.filter_map(parse_group).find(wanted)
+}
+
+/// One line of group(5): `name:password:gid:members`.
+fn parse_group(line: &[u8]) -> Option<Group> {
+    let mut fields = line.split(|byte| *byte == b':');
+    let name = fields.next()?.to_vec();
+    let gid = std::str::from_utf8(fields.nth(1)?).ok()?.parse().ok()?;
+    Some(Group { name, gid })
 }
 
 fn find(wanted: impl Fn(&Account) -> bool) -> Option<Account> {
@@ -78,5 +113,8 @@ mod tests {
         for broken in ["", "ada", "ada:x:many:1:::", "ada:x:1"] {
             assert_eq!(parse(broken.as_bytes()), None, "{broken}");
         }
+        let group = parse_group(b"tape:x:26:ada,bob").unwrap();
+        assert_eq!((group.name, group.gid), (b"tape".to_vec(), 26));
+        assert_eq!(parse_group(b"tape:x:many:"), None);
     }
 }

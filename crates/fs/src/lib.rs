@@ -47,7 +47,10 @@ pub mod threads;
 mod variables;
 mod xattr;
 
-pub use account::{account_by_name, account_by_uid, effective_uid, host_name, Account};
+pub use account::{
+    account_by_name, account_by_uid, effective_uid, group_by_gid, group_by_name, host_name,
+    Account, Group,
+};
 pub use answer::Answer;
 pub use attributes::{effective_ids, umask, Attributes, OpenNode};
 pub use clock::{file_time, local_offset, LocalOffset};

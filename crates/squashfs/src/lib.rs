@@ -9,8 +9,10 @@ mod buffers;
 mod diff;
 mod error;
 pub mod format;
+pub mod pseudo;
 mod reader;
 pub mod recipe;
+pub mod rules;
 mod verify;
 mod writer;
 
@@ -23,5 +25,5 @@ pub use reader::{
 pub use verify::{verify, Coverage, Report, VerifyError};
 pub use writer::{
     create, Clamped, CreateOptions, Created, FragmentPolicy, Item, NotReusable, Reuse, Role,
-    Treatment, Unstored, WriteError, HOLE_LIMIT_BLOCKS,
+    Treatment, Uncompressed, Unstored, WriteError, HOLE_LIMIT_BLOCKS,
 };

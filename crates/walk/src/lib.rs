@@ -69,11 +69,11 @@ mod walk;
 
 pub use content::FileContent;
 pub use error::{Operation, ScanError};
-pub use nodes::{nodes_of_directory, Nodes};
+pub use nodes::{node_at, nodes_of_directory, Nodes};
 pub use patterns::{Patterns, Verdict};
 pub use place::Place;
 pub use scan::{scan, Options};
-pub use selection::Selection;
+pub use selection::{Selection, Skip};
 pub use sorted::walk_sorted;
 pub use source::{DirectorySource, SourceError};
 pub use totals::{CountedLinks, Totals};

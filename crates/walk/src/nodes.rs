@@ -1,12 +1,15 @@
 //! A directory tree as a source of nodes.
 
+use crate::metadata::metadata as metadata_of;
+use crate::selection::node_kind;
 use crate::{DirectorySource, FileContent, SourceError, WalkOptions};
 use hedgerow_fs::threads::start_scoped;
-use hedgerow_fs::{Dir, Error, ReadFile};
+use hedgerow_fs::{Dir, Error, ReadFile, Stat};
 use hedgerow_tree::{
     split_path, Content, Entry, Handle, Metadata, Node, NodeError, NodeKind, TreeSource, Xattr,
 };
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::mpsc::{sync_channel, IntoIter, SyncSender};
 use std::sync::Arc;
@@ -34,20 +37,7 @@ pub fn nodes_of_directory<T>(
     let stat = root.stat_self().map_err(NodeError::source)?;
     options.metadata = true;
     let (sender, receiver) = sync_channel(WAITING);
-    let first = Node {
-        path: Vec::new(),
-        kind: NodeKind::Directory,
-        mode: (stat.mode & 0o7777) as u16,
-        uid: stat.uid,
-        gid: stat.gid,
-        mtime_s: stat.mtime.seconds,
-        mtime_ns: stat.mtime.nanoseconds,
-        size_bytes: 0,
-        device: (0, 0),
-        link: None,
-        content_id: None,
-        handle: Box::new(InDirectory::new(&root, b"", 0, false)),
-    };
+    let first = root_node(&root, &stat);
     let source = DirectorySource::new(path.to_owned(), options);
     std::thread::scope(|threads| {
         let list = move || {
@@ -88,6 +78,53 @@ pub fn nodes_of_directory<T>(
             )),
         }
     })
+}
+
+/// The node of a single entry, whose path is empty. Its name is not followed if it is a link; the
+/// directories before it are.
+pub fn node_at(path: &Path) -> Result<Node, NodeError> {
+    let Some(name) = path.file_name().map(OsStrExt::as_bytes) else {
+        let root = Arc::new(Dir::open(path).map_err(NodeError::entry)?);
+        let stat = root.stat_self().map_err(NodeError::entry)?;
+        return Ok(root_node(&root, &stat));
+    };
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = Dir::open(parent.unwrap_or(Path::new("."))).map_err(NodeError::entry)?;
+    let stat = parent.stat(name).map_err(NodeError::entry)?;
+    let root = Arc::new(parent);
+    let metadata = metadata_of(&stat);
+    let entry = Entry {
+        path: name,
+        kind: node_kind(stat.kind),
+        metadata: Some(&metadata),
+    };
+    let mut node = node(&root, entry, &metadata);
+    if node.kind != NodeKind::Directory {
+        // Other names may be given as sources of their own.
+        node.link = Some((metadata.dev, metadata.ino));
+    }
+    node.path.clear();
+    Ok(node)
+}
+
+/// The node of an open directory.
+fn root_node(root: &Arc<Dir>, stat: &Stat) -> Node {
+    Node {
+        path: Vec::new(),
+        kind: NodeKind::Directory,
+        mode: (stat.mode & 0o7777) as u16,
+        uid: stat.uid,
+        gid: stat.gid,
+        mtime_s: stat.mtime.seconds,
+        mtime_ns: stat.mtime.nanoseconds,
+        size_bytes: 0,
+        device: (0, 0),
+        link: None,
+        content_id: None,
+        handle: Box::new(InDirectory::new(root, b"", 0, false)),
+    }
 }
 
 /// Nodes on their way to the consumer.

@@ -18,9 +18,41 @@ pub struct Selection {
     /// Entries that match are left out, with everything below them. These patterns take precedence
     /// over `.gitignore` files.
     pub exclude: Patterns,
+    /// Entries whose paths it names are left out, with everything below them.
+    pub skip: Skip,
     /// Entries that `.gitignore` files exclude are left out, and entries named `.git`. This uses
     /// the files in the tree, and those of the directories above up to the root of the repository.
     pub gitignore: bool,
+}
+
+/// A rule of the caller about paths, which are relative to the root of the walk. The default
+/// skips nothing.
+#[derive(Clone, Default)]
+pub struct Skip(Option<Arc<SkipRule>>);
+
+type SkipRule = dyn Fn(&[u8]) -> bool + Send + Sync;
+
+impl Skip {
+    /// Skips the paths for which `rule` is true. It is called by several threads at a time, and not
+    /// for paths below a skipped one.
+    pub fn new(rule: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Self {
+        Skip(Some(Arc::new(rule)))
+    }
+
+    fn skips(&self, path: &[u8]) -> bool {
+        self.0.as_ref().is_some_and(|rule| rule(path))
+    }
+}
+
+impl std::fmt::Debug for Skip {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = if self.0.is_some() {
+            "a rule"
+        } else {
+            "nothing"
+        };
+        formatter.debug_tuple("Skip").field(&what).finish()
+    }
 }
 
 /// A prepared [`Selection`].
@@ -124,7 +156,8 @@ impl Filter {
     /// listed, so that its stat decides.
     pub(crate) fn judge(&self, level: &Level, path: &[u8], kind: Option<FileKind>) -> Judgement {
         let is_directory = kind == Some(FileKind::Directory);
-        if self.has_patterns && self.is_excluded(level, path, is_directory) {
+        let is_excluded = self.has_patterns && self.is_excluded(level, path, is_directory);
+        if is_excluded || self.selection.skip.skips(path) {
             return Judgement {
                 listed: false,
                 entered: false,

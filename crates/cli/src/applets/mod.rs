@@ -1,4 +1,4 @@
-//! The tools of squashfs-tools-ng, with their names and options: called as `tar2sqfs`, the program
+//! The tools of squashfs-tools and squashfs-tools-ng, with their names and options: called as `tar2sqfs`, the program
 //! behaves like that tool.
 
 mod console;
@@ -7,6 +7,7 @@ mod packing;
 mod rdsquashfs;
 mod sqfs2tar;
 mod sqfsdiff;
+mod squashfs_tools;
 mod tar2sqfs;
 
 use console::Console;
@@ -22,7 +23,7 @@ pub struct Tool {
     start: fn(Vec<OsString>) -> Result<u8, String>,
 }
 
-const TOOLS: [Tool; 5] = [
+const TOOLS: [Tool; 8] = [
     Tool {
         console: gensquashfs::CONSOLE,
         command: gensquashfs::command,
@@ -48,6 +49,21 @@ const TOOLS: [Tool; 5] = [
         command: tar2sqfs::command,
         start: tar2sqfs::run,
     },
+    Tool {
+        console: squashfs_tools::mksquashfs::CONSOLE,
+        command: squashfs_tools::mksquashfs::command,
+        start: squashfs_tools::mksquashfs::run,
+    },
+    Tool {
+        console: squashfs_tools::sqfstar::CONSOLE,
+        command: squashfs_tools::sqfstar::command,
+        start: squashfs_tools::sqfstar::run,
+    },
+    Tool {
+        console: squashfs_tools::unsquashfs::CONSOLE,
+        command: squashfs_tools::unsquashfs::command,
+        start: squashfs_tools::unsquashfs::run,
+    },
 ];
 
 /// The tool named by the first of `words`, if it is one, and the words for it.
@@ -62,6 +78,26 @@ pub fn find(mut words: Vec<OsString>) -> Option<(&'static Tool, Vec<OsString>)> 
 /// The names of all tools.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TOOLS.iter().map(|tool| tool.console.name)
+}
+
+/// All names of an option of such a tool.
+pub use squashfs_tools::single_dash::names as option_names;
+
+/// The words of the tool called `name`, its name included, in the form of its option definition.
+#[cfg(test)]
+pub fn translated(name: &str, words: Vec<OsString>) -> Option<Vec<OsString>> {
+    let Some((_, command, grammar)) = squashfs_tools::tools().find(|it| it.0 == name) else {
+        return Some(words);
+    };
+    let own = words.first()?.clone();
+    let words = words.into_iter().skip(1).collect();
+    let words = squashfs_tools::single_dash::translated(&command, grammar, words).ok()?;
+    Some([vec![own], words].concat())
+}
+
+/// Whether the options of the tool called `name` begin with a single dash.
+pub fn has_single_dash(name: &str) -> bool {
+    ["mksquashfs", "sqfstar", "unsquashfs"].contains(&name)
 }
 
 /// The option definition of the tool called `name`.

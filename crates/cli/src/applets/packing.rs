@@ -117,18 +117,16 @@ impl Packing {
             },
             dedup: true,
             hole_limit_bytes: hole_limit_bytes(self.max_holes.as_deref(), block_bytes)?,
-            xattrs: true,
-            skip_unreadable: false,
             exportable: self.exportable,
             mtime_s: Some(defaults.mtime_s.clamp(0, u32::MAX.into()) as u32),
             padding_bytes,
             replace: self.force,
-            reuse: None,
             execution: Execution {
                 jobs,
                 cancel: cancel.clone(),
                 ..Execution::default()
             },
+            ..CreateOptions::default()
         })
     }
 

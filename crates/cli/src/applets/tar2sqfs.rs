@@ -5,13 +5,30 @@ use super::packing::Packing;
 use crate::image::create::epoch;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{
-    create_with, ArchiveSource, Hooks, NewRoot, Node, NodeOptions, Recipe, Source,
+    create_with, ArchiveSource, Hooks, NewRoot, Node, NodeOptions, PathRules, Recipe, Source,
 };
 use hedgerow::walk::Patterns;
 use hedgerow::CancelToken;
 use hedgerow_fs::ReadFile;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+
+/// The compressors in the form that scripts look for.
+const COMPRESSORS: &str = "\
+Available SquashFS block compressors:
+\tgzip
+\tlzma
+\tlzo
+\txz (default)
+\tlz4
+\tzstd
+
+Supported tar compression formats:
+\tgzip
+\tbzip2
+\txz
+\tzstd
+\tuncompressed";
 
 pub const CONSOLE: Console = Console {
     name: "tar2sqfs",
@@ -26,7 +43,7 @@ pub const CONSOLE: Console = Console {
 /// SOURCE_DATE_EPOCH, if set, is the time of the image and of directories that are missing in the
 /// archive.
 #[derive(Debug, Parser)]
-#[command(name = "tar2sqfs", version = super::console::VERSION)]
+#[command(name = "tar2sqfs", version = super::console::VERSION, after_help = COMPRESSORS)]
 struct Arguments {
     #[command(flatten)]
     packing: Packing,
@@ -84,6 +101,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
             ..NodeOptions::default()
         },
         exclude: Patterns::default(),
+        exclude_paths: PathRules::default(),
         skips_quietly: true,
         xattrs_must_fit: arguments.no_skip,
     });

@@ -2,6 +2,7 @@
 //! knows. A shell asks with the words up to the cursor.
 
 use super::values::{self, Candidates};
+use crate::applets::{has_single_dash, option_names};
 use crate::git_options::{GitOptions, Spelling};
 use crate::global::Global;
 use crate::trees;
@@ -65,6 +66,10 @@ impl<'c> Line<'c> {
                 }
                 _ => self.operands.push(word.clone()),
             }
+        } else if has_single_dash(self.command.get_name()) {
+            let name = word.to_str().and_then(|word| word.strip_prefix('-'));
+            let find = |arg: &&Arg| option_names(arg).any(|it| Some(it) == name);
+            self.awaited = self.arguments().find(find).filter(|it| waits(it));
         } else if bytes == b"--" {
             self.only_operands = true;
         } else if let Some(long) = bytes.strip_prefix(b"--") {
@@ -138,6 +143,10 @@ impl<'c> Line<'c> {
         for option in self.arguments().filter(|it| !it.is_hide_set()) {
             let about = option.get_help().map(ToString::to_string);
             let about = about.as_deref();
+            if has_single_dash(self.command.get_name()) {
+                option_names(option).for_each(|name| candidates.add(format!("-{name}"), about));
+                continue;
+            }
             let Spelling { letter, long } = Spelling::of(option, git);
             if let Some(long) = long {
                 candidates.add(format!("--{long}"), about);

@@ -2,6 +2,7 @@
 
 use super::candidates::git_options;
 use super::sections;
+use crate::applets::{has_single_dash, option_names};
 use crate::git_options::{GitOptions, Spelling};
 use crate::help::examples;
 use clap::{Arg, ArgAction, Command};
@@ -98,7 +99,11 @@ fn options(command: &Command, names: &[&str], page: &mut Page) {
     let shown = |arg: &&Arg| !arg.is_hide_set() && (is_first || !arg.is_global_set());
     let git = git_options(&names[1..]);
     for arg in command.get_arguments().filter(shown) {
-        let head = head(arg, git);
+        let head = if has_single_dash(names[0]) {
+            single_head(arg)
+        } else {
+            head(arg, git)
+        };
         // What only clap knows, and the command does not take.
         if head.is_empty() {
             continue;
@@ -120,6 +125,11 @@ fn options(command: &Command, names: &[&str], page: &mut Page) {
         ) {
             let _ = write!(help, " [default: {}]", default.to_string_lossy());
         }
+        let others = option_names(arg).skip(1).map(|name| format!("-{name}"));
+        let others: Vec<String> = others.collect();
+        if has_single_dash(names[0]) && !others.is_empty() {
+            let _ = write!(help, " (also {})", others.join(", "));
+        }
         page.text(&help);
     }
     if !is_first {
@@ -131,6 +141,22 @@ fn options(command: &Command, names: &[&str], page: &mut Page) {
 
 fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+/// An option of a tool whose options begin with a single dash.
+fn single_head(arg: &Arg) -> String {
+    let values = arg.get_value_names().unwrap_or_default();
+    let values: Vec<&str> = values.iter().map(|name| name.as_str()).collect();
+    let value = format!("\\fI{}\\fR", escaped(&values.join(" ")));
+    if arg.is_positional() {
+        return value;
+    }
+    let name = arg.get_long().map(escaped);
+    let mut head = name.map_or_else(String::new, |name| format!("\\fB\\-{name}\\fR"));
+    if !head.is_empty() && takes_value(arg) {
+        let _ = write!(head, " {value}");
+    }
+    head
 }
 
 /// An option with its spellings and its value, or an operand.

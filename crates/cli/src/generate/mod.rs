@@ -170,7 +170,7 @@ mod tests {
         let spelled = if own {
             crate::words::spelled(words).ok()
         } else {
-            Some(words)
+            applets::translated(&program, words)
         };
         spelled.is_some_and(|words| command.try_get_matches_from(words).is_ok())
     }

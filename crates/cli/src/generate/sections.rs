@@ -59,6 +59,15 @@ pub fn exit_status(names: &[&str]) -> Vec<Term> {
                 "Something could not be read, or the arguments are wrong.",
             ),
         ],
+        ["unsquashfs"] => vec![
+            DONE,
+            (
+                "1",
+                "The command could not go on, or the arguments are wrong.",
+            ),
+            ("2", "Some entries failed. Each was reported."),
+            SIGNAL,
+        ],
         ["hedgerow"] => vec![
             DONE,
             (
@@ -116,10 +125,10 @@ pub fn environment(names: &[&str]) -> Vec<Term> {
     let mut terms = Vec::new();
     let makes_images = [["image", "create"], ["image", "to-tar"]];
     match names {
-        ["gensquashfs" | "tar2sqfs"] => terms.push(EPOCH),
+        ["gensquashfs" | "mksquashfs" | "sqfstar" | "tar2sqfs"] => terms.push(EPOCH),
         [_, "image", ..] if names.len() > 2 && !makes_images.contains(&[names[1], names[2]]) => {}
         [_, "image", ..] => terms.extend([EPOCH, REPOSITORY]),
-        [_, "stats" | "walk"] | ["rdsquashfs" | "sqfs2tar" | "sqfsdiff"] => {}
+        [_, "stats" | "walk"] | ["rdsquashfs" | "sqfs2tar" | "sqfsdiff" | "unsquashfs"] => {}
         [_, "tune"] => terms.push(REPOSITORY),
         _ => terms.extend(GIT),
     }
@@ -173,8 +182,10 @@ pub fn see_also(command: &Command, names: &[&str]) -> Vec<(String, u8)> {
     }
     match names {
         ["hedgerow"] => add("git".into(), 1),
-        ["gensquashfs" | "tar2sqfs"] => add("hedgerow-image-create".into(), 1),
-        ["rdsquashfs"] => add("hedgerow-image-extract".into(), 1),
+        ["gensquashfs" | "mksquashfs" | "sqfstar" | "tar2sqfs"] => {
+            add("hedgerow-image-create".into(), 1)
+        }
+        ["rdsquashfs" | "unsquashfs"] => add("hedgerow-image-extract".into(), 1),
         ["sqfs2tar"] => add("hedgerow-image-to-tar".into(), 1),
         ["sqfsdiff"] => add("hedgerow-image-diff".into(), 1),
         [_, "image", "create"] => {

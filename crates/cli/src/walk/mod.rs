@@ -84,6 +84,7 @@ fn options(command: &Walk, execution: Execution) -> WalkOptions {
             max_depth: command.max_depth,
             exclude: Patterns::parse(&exclude.join(&b'\n')),
             gitignore: command.gitignore,
+            ..Selection::default()
         },
     }
 }

@@ -16,6 +16,7 @@ mod extract;
 mod gensquashfs;
 mod readers;
 mod sharing;
+mod squashfs_tools;
 mod tar2sqfs;
 mod to_tar;
 

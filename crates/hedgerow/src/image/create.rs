@@ -1,5 +1,6 @@
 //! Creates images from directories, commits and archives.
 
+use super::files::{own_path, FilesSource};
 use super::progress::count;
 use super::recipe::Recipe;
 use bstr::BStr;
@@ -7,11 +8,11 @@ use hedgerow_fs::ReadFile;
 use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions};
 use hedgerow_git::repository::Repository;
 use hedgerow_squashfs::recipe::{Defaults, Description, SortRules};
+use hedgerow_squashfs::rules::{Fit, PathRules};
 use hedgerow_squashfs::{CreateOptions, Created, WriteError};
 use hedgerow_tar::{nodes_of_archive, NodeOptions, Warning};
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The source of an image.
@@ -23,6 +24,10 @@ pub enum Source<'s> {
     Commit(CommitSource<'s>),
     /// A tar archive.
     Archive(ArchiveSource),
+    /// Several files and directories.
+    Files(FilesSource<'s>),
+    /// Nothing: all entries are defined by the recipe's edits.
+    Nothing,
 }
 
 /// A directory as a source.
@@ -64,6 +69,8 @@ pub struct ArchiveSource {
     pub nodes: NodeOptions,
     /// Which entries are left out.
     pub exclude: Patterns,
+    /// What else is left out.
+    pub exclude_paths: PathRules,
     /// Whether skipped members cause warnings only.
     pub skips_quietly: bool,
     /// Whether extended attributes that SquashFS cannot hold are errors.
@@ -98,6 +105,7 @@ impl<'s> Source<'s> {
             file,
             nodes: NodeOptions::default(),
             exclude: Patterns::default(),
+            exclude_paths: PathRules::default(),
             skips_quietly: false,
             xattrs_must_fit: false,
         })
@@ -177,7 +185,9 @@ pub fn create_with(
     match source {
         Source::Directory(source) => making.of_directory(source, recipe),
         Source::Commit(source) => making.of_commit(source, &recipe),
-        Source::Archive(source) => making.of_archive(source, &recipe),
+        Source::Archive(source) => making.of_archive(source, recipe),
+        Source::Files(source) => making.of_files(&source, recipe),
+        Source::Nothing => making.edited(Vec::new(), recipe),
     }
 }
 
@@ -241,7 +251,7 @@ impl Making<'_> {
         listed.outcome
     }
 
-    fn of_archive(&self, source: ArchiveSource, recipe: &Recipe) -> Result<Created, WriteError> {
+    fn of_archive(&self, source: ArchiveSource, recipe: Recipe) -> Result<Created, WriteError> {
         let (options, warn) = (self.options, self.warn);
         let nodes = NodeOptions {
             spool_directory: directory_of(self.target),
@@ -272,11 +282,51 @@ impl Making<'_> {
                 });
             }
         }
-        let exclude = source.exclude;
-        let nodes = nodes.without(move |path, is_directory| exclude.excludes(path, is_directory));
-        let labelled = self.labelled(recipe);
+        let (exclude, paths) = (source.exclude, source.exclude_paths);
+        let nodes = nodes.without(move |path, is_directory| {
+            exclude.excludes(path, is_directory) || paths.fit(path) == Fit::Whole
+        });
+        if !recipe.edits.is_empty() {
+            return self.edited(nodes.collect::<Result<_, _>>()?, recipe);
+        }
+        let labelled = self.labelled(&recipe);
         let nodes = nodes.map(|node| node.map(&labelled));
         hedgerow_squashfs::create(nodes, self.target, options)
+    }
+
+    fn of_files(&self, source: &FilesSource<'_>, recipe: Recipe) -> Result<Created, WriteError> {
+        let execution = &self.options.execution;
+        if let Some(directory) = source.directory() {
+            let walk = WalkOptions {
+                execution: execution.clone(),
+                ..source.walk(directory, b"", self.target)
+            };
+            return nodes_of_directory(directory, walk, |nodes| {
+                let is_kept = |node: &Result<Node, NodeError>| {
+                    node.as_ref().map_or(true, |node| source.keeps(node))
+                };
+                let nodes = nodes.filter(is_kept);
+                if !recipe.edits.is_empty() {
+                    return self.edited(nodes.collect::<Result<_, _>>()?, recipe);
+                }
+                let labelled = self.labelled(&recipe);
+                self.store(nodes.map(|node| node.map(&labelled)), None)
+            })?;
+        }
+        let nodes = source.collect(self.target, execution, self.warn)?;
+        self.edited(nodes, recipe)
+    }
+
+    /// Stores nodes, which come in any order, after the recipe's edits.
+    fn edited(&self, nodes: Vec<Node>, mut recipe: Recipe) -> Result<Created, WriteError> {
+        let edits = std::mem::take(&mut recipe.edits);
+        let nodes = edits.apply(nodes, self.change, self.warn)?;
+        let labels = &recipe.labels;
+        let labelled = |node: Node| {
+            let path = node.path.clone();
+            Ok(labels.applied(node, &path))
+        };
+        self.store(nodes.into_iter().map(labelled), None)
     }
 
     /// Changes an entry, and adds the attributes of the recipe.
@@ -303,22 +353,8 @@ impl Making<'_> {
     }
 }
 
-/// The path of the image relative to `directory`, if it is inside. An older image with this name is
-/// left out, because otherwise each image would contain the previous one.
-fn own_path(directory: &Path, target: &Path) -> Option<Vec<u8>> {
-    let name = target.file_name()?;
-    let mut parent = directory_of(target);
-    if parent.as_os_str().is_empty() {
-        parent.push(".");
-    }
-    let directory = hedgerow_fs::real_path(directory).ok()?;
-    let target = hedgerow_fs::real_path(&parent).ok()?.join(name);
-    let path = target.strip_prefix(directory).ok()?;
-    Some(path.as_os_str().as_bytes().to_vec())
-}
-
 /// The parent directory of a file.
-fn directory_of(target: &Path) -> PathBuf {
+pub(super) fn directory_of(target: &Path) -> PathBuf {
     target.parent().map(Path::to_owned).unwrap_or_default()
 }
 

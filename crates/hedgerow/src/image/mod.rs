@@ -47,7 +47,9 @@
 
 mod contents;
 mod create;
+mod edits;
 mod extract;
+mod files;
 mod progress;
 mod recipe;
 mod to_archive;
@@ -56,7 +58,9 @@ pub use contents::{write_content, ContentError};
 pub use create::{
     create, create_with, ArchiveSource, CommitSource, DirectorySource, Hooks, Source,
 };
+pub use edits::{Edits, Time};
 pub use extract::{extract, ExtractError, ExtractOptions};
+pub use files::{Exclusion, FilesSource, Layout};
 pub use recipe::{Recipe, RecipeFiles};
 pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
@@ -64,11 +68,13 @@ pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 pub use hedgerow_codec::block::{Compressor, Settings};
 pub use hedgerow_fs::ReadFile;
 pub use hedgerow_squashfs::format::{Superblock, BLOCK_BYTES};
+pub use hedgerow_squashfs::pseudo::{self, PseudoFiles};
 pub use hedgerow_squashfs::recipe::{Defaults, RecipeError};
+pub use hedgerow_squashfs::rules::{Fit, ModeChange, PathRules, RuleError, Syntax, XattrRules};
 pub use hedgerow_squashfs::{
     diff, nodes_of_image, verify, Aspects, Body, Coverage, CreateOptions, Created, Damage,
     DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, NotReusable,
-    ReadAt, Report, Reuse, Told, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
+    ReadAt, Report, Reuse, Told, Uncompressed, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
 };
 pub use hedgerow_tar::{
     Compression, Error as TarError, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions,

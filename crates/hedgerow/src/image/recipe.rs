@@ -1,6 +1,8 @@
 //! Recipes: files that define the entries of an image, their order and their attributes.
 
+use super::edits::Edits;
 use hedgerow_squashfs::recipe::{read, FileContexts, Labels, RecipeError, SortRules, XattrFile};
+use hedgerow_squashfs::rules::XattrRules;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,11 +20,11 @@ pub struct RecipeFiles<'a> {
 }
 
 /// The parsed files of a recipe.
-#[derive(Debug)]
 pub struct Recipe {
     pub(super) description: Option<(PathBuf, Vec<u8>)>,
     pub(super) sort: Option<SortRules>,
     pub(super) labels: Arc<Labels>,
+    pub(super) edits: Edits,
 }
 
 impl Default for Recipe {
@@ -35,6 +37,7 @@ impl Default for Recipe {
                 keep: true,
                 ..Labels::default()
             }),
+            edits: Edits::default(),
         }
     }
 }
@@ -66,12 +69,27 @@ impl Recipe {
             keep,
             xattrs: xattrs.transpose()?,
             contexts: contexts.transpose()?,
+            rules: XattrRules::default(),
         };
         Ok(Recipe {
             description: description.transpose()?,
             sort: sort.transpose()?,
             labels: Arc::new(labels),
+            edits: Edits::default(),
         })
+    }
+
+    /// All entries of the source, with changes.
+    pub fn edited(edits: Edits, xattrs: XattrRules) -> Self {
+        Recipe {
+            labels: Arc::new(Labels {
+                keep: true,
+                rules: xattrs,
+                ..Labels::default()
+            }),
+            edits,
+            ..Recipe::default()
+        }
     }
 
     /// Whether a sort file changes the order of contents, which only directories support.

@@ -1,4 +1,5 @@
 use super::{FileContexts, XattrFile};
+use crate::rules::XattrRules;
 use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind, Xattr};
 use std::sync::Arc;
 
@@ -11,13 +12,16 @@ pub struct Labels {
     pub xattrs: Option<XattrFile>,
     /// Security contexts by path in the image and kind.
     pub contexts: Option<FileContexts>,
+    /// Changes of the attributes of the source.
+    pub rules: XattrRules,
 }
 
 impl Labels {
     /// The node with its attributes, which are looked up under the path `known_as`. For a file with
     /// several names, that is the first one, or the one that the description gives.
     pub fn applied(self: &Arc<Self>, node: Node, known_as: &[u8]) -> Node {
-        if self.keep && self.xattrs.is_none() && self.contexts.is_none() {
+        let is_changed = self.xattrs.is_some() || self.contexts.is_some() || !self.rules.is_empty();
+        if self.keep && !is_changed {
             return node;
         }
         Node {
@@ -54,6 +58,9 @@ impl Handle for Labelled {
         } else {
             Vec::new()
         };
+        if !self.labels.rules.is_empty() {
+            all = self.labels.rules.applied(self.kind, all);
+        }
         let mut set = |xattr: Xattr| {
             all.retain(|other| other.name != xattr.name);
             all.push(xattr);

@@ -12,14 +12,14 @@ mod error;
 mod glob;
 mod input;
 mod labels;
-mod lines;
+pub(crate) mod lines;
 mod nodes;
-mod pattern;
+pub(crate) mod pattern;
 mod sort;
 mod statement;
 mod tree;
 mod words;
-mod xattrs;
+pub(crate) mod xattrs;
 
 pub use contexts::FileContexts;
 pub use description::Description;

@@ -61,7 +61,7 @@ fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
 
 /// Whether a bracket expression matches the byte, and the rest of the pattern. `None` if the bracket
 /// is not closed.
-fn bracket(pattern: &[u8], byte: u8) -> Option<(bool, &[u8])> {
+pub(crate) fn bracket(pattern: &[u8], byte: u8) -> Option<(bool, &[u8])> {
     let negated = matches!(pattern.first(), Some(b'!' | b'^'));
     let mut rest = pattern.get(usize::from(negated)..)?;
     let (mut found, mut is_first) = (false, true);

@@ -77,7 +77,7 @@ fn decoded(value: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// Decodes backslashes, which are followed by one to three octal digits or by a literal byte.
-fn unescaped(text: &[u8]) -> Vec<u8> {
+pub(crate) fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((byte, after)) = rest.split_first() {
@@ -100,7 +100,7 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn hex(digits: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn hex(digits: &[u8]) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? * 16 + digit(*low)?) as u8);
@@ -108,7 +108,7 @@ fn hex(digits: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decodes base64 of RFC 4648, with optional padding.
-fn base64(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let end = text
         .iter()
         .position(|byte| *byte == b'=')

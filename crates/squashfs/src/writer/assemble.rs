@@ -10,7 +10,7 @@ use super::leaves::Leaves;
 use super::metadata::{MetadataTable, Place};
 use super::names::{Child, Names, Target};
 use super::tree::{Directory, Tree};
-use super::WriteError;
+use super::{CreateOptions, WriteError};
 use crate::format::{InodeType, Reference, METADATA_BYTES, RUN_ENTRIES};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
@@ -27,17 +27,18 @@ pub(super) struct Assembled {
 /// Lays out inodes and listings.
 pub(super) fn assemble<'s>(
     tree: &mut Tree<'s>,
-    exportable: bool,
+    create: &CreateOptions,
     settings: &'s Settings,
     options: &'s Options,
 ) -> Result<Assembled, WriteError> {
     tree.leaves.finish(&mut tree.inodes)?;
     let count = tree.count()?;
+    let table = || MetadataTable::new(settings, options).raw(create.uncompressed.inodes);
     let mut assembly = Assembly {
         leaves: &tree.leaves,
         count,
-        inodes: std::mem::replace(&mut tree.inodes, MetadataTable::new(settings, options)),
-        listings: MetadataTable::new(settings, options),
+        inodes: std::mem::replace(&mut tree.inodes, table()),
+        listings: table(),
         places: vec![Place::default(); tree.directories.len()],
     };
     let mut order: Vec<(u32, Directory)> = (0..).zip(tree.directories.drain(..)).collect();
@@ -45,7 +46,7 @@ pub(super) fn assemble<'s>(
     for level in order.chunk_by_mut(|(_, a), (_, b)| a.depth == b.depth) {
         assembly.level(level)?;
     }
-    assembly.finish(exportable)
+    assembly.finish(create.exportable)
 }
 
 struct Assembly<'t, 's> {

@@ -1,7 +1,7 @@
 //! The work of the second stage: compresses the blocks of a batch.
 
 use super::plan::{Batch, Block, Event};
-use super::{CreateOptions, Reuse, WriteError};
+use super::{CreateOptions, Reuse, Uncompressed, WriteError};
 use crate::buffers::{Buffer, Buffers};
 use crate::format::SizeWord;
 use hedgerow_codec::block::{BlockCompressor, BlockError};
@@ -17,6 +17,7 @@ pub(super) struct Packed {
 pub(super) struct Worker<'w> {
     compressor: Result<BlockCompressor, BlockError>,
     reuse: Option<&'w Reuse>,
+    uncompressed: Uncompressed,
     buffers: &'w Buffers,
 }
 
@@ -24,6 +25,7 @@ impl<'w> Worker<'w> {
     pub(super) fn new(options: &'w CreateOptions, buffers: &'w Buffers) -> Self {
         Worker {
             compressor: BlockCompressor::new(&options.settings),
+            uncompressed: options.uncompressed,
             reuse: options.reuse.as_deref(),
             buffers,
         }
@@ -33,17 +35,18 @@ impl<'w> Worker<'w> {
         let mut bytes = self.buffers.take(batch.bytes);
         let mut filled = 0;
         let mut events = Vec::with_capacity(batch.events.len());
+        let raw = self.uncompressed;
         for event in batch.events {
-            let mut store = |block: &Block| {
+            let mut store = |block: &Block, is_raw: bool| {
                 let room = bytes.get_mut(filled..);
                 let room = room.expect("a batch has room for all its blocks");
-                let word = self.store(block, room)?;
+                let word = self.store(block, is_raw, room)?;
                 filled += word.stored_bytes() as usize;
                 Ok::<SizeWord, WriteError>(word)
             };
             events.push(match event {
-                Event::Block(block) => Event::Block(store(&block)?),
-                Event::Fragment(block) => Event::Fragment(store(&block)?),
+                Event::Block(block) => Event::Block(store(&block, raw.data)?),
+                Event::Fragment(block) => Event::Fragment(store(&block, raw.fragments)?),
                 Event::Holes { blocks, bytes } => Event::Holes { blocks, bytes },
                 Event::Elsewhere => Event::Elsewhere,
                 Event::Run { first } => Event::Run { first },
@@ -56,8 +59,14 @@ impl<'w> Worker<'w> {
         Ok(Packed { bytes, events })
     }
 
-    /// Writes a block to the start of `room`, compressed if that makes it smaller.
-    fn store(&mut self, block: &Block, room: &mut [u8]) -> Result<SizeWord, WriteError> {
+    /// Writes a block to the start of `room`, compressed unless `is_raw` and if that makes it
+    /// smaller.
+    fn store(
+        &mut self,
+        block: &Block,
+        is_raw: bool,
+        room: &mut [u8],
+    ) -> Result<SizeWord, WriteError> {
         let compressor = match &mut self.compressor {
             Ok(compressor) => compressor,
             Err(error) => return Err((*error).into()),
@@ -65,7 +74,7 @@ impl<'w> Worker<'w> {
         let content = block.bytes();
         let room = room.get_mut(..content.len());
         let room = room.expect("a batch has room for all its blocks");
-        if block.uncompressed {
+        if is_raw || block.uncompressed {
             room.copy_from_slice(content);
             return Ok(SizeWord::new(content.len() as u32, true));
         }

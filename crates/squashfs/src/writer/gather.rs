@@ -88,6 +88,8 @@ pub(super) struct GatherOptions {
     pub xattrs: bool,
     /// Whether equal contents are stored once.
     pub dedup: bool,
+    /// Whether zeros become holes.
+    pub holes: bool,
     /// Whether unreadable entries are left out.
     pub skip_unreadable: bool,
     /// Limit of the holes of all large files together, in bytes.
@@ -242,6 +244,7 @@ impl<I> Jobs<'_, I> {
     /// Decides how an item is read. A large file is read piece by piece by this iterator; if a file
     /// of the same size was planned before, its digest is computed first, in an extra pass.
     fn begin(&mut self, mut item: Item) -> Result<(Job, u64), NodeError> {
+        item.treatment.not_sparse |= !self.options.holes;
         let node = &mut item.node;
         if let Role::Name(number) = item.role {
             return Ok((Job::Known(item.node, ContentId::Number(number)), 0));

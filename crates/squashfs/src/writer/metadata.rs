@@ -24,6 +24,8 @@ impl Place {
 pub(super) struct MetadataTable<'s> {
     settings: &'s Settings,
     options: &'s Options,
+    /// Whether blocks are compressed.
+    compressed: bool,
     /// Bytes not compressed yet; they start at a multiple of 8 KiB.
     pending: Vec<u8>,
     /// Number of uncompressed bytes before `pending`.
@@ -39,11 +41,18 @@ impl<'s> MetadataTable<'s> {
         MetadataTable {
             settings,
             options,
+            compressed: true,
             pending: Vec::new(),
             before: 0,
             stored: Vec::new(),
             starts: vec![0],
         }
+    }
+
+    /// The same empty table; its blocks are not compressed if `raw`.
+    pub(super) fn raw(mut self, raw: bool) -> Self {
+        self.compressed = !raw;
+        self
     }
 
     /// The place of the next byte.
@@ -85,7 +94,8 @@ impl<'s> MetadataTable<'s> {
 
     /// Replaces the table by an empty one. Returns its uncompressed content.
     pub(super) fn replace(&mut self) -> Result<Unpacked, WriteError> {
-        let old = std::mem::replace(self, MetadataTable::new(self.settings, self.options));
+        let new = MetadataTable::new(self.settings, self.options).raw(!self.compressed);
+        let old = std::mem::replace(self, new);
         Ok(Unpacked {
             decompressor: BlockDecompressor::new(old.settings.compressor())?,
             stored: old.stored,
@@ -111,7 +121,7 @@ impl<'s> MetadataTable<'s> {
             WINDOW,
             items,
             |_| BlockCompressor::new(self.settings),
-            block,
+            |compressor, piece| block(self.compressed.then_some(compressor), piece),
             |_, block| {
                 stored.extend_from_slice(&block);
                 starts.push(stored.len() as u64);
@@ -186,16 +196,19 @@ impl Unpacked {
     }
 }
 
-/// Encodes a metadata block: header and payload.
+/// Encodes a metadata block: header and payload, compressed if there is a compressor.
 fn block(
-    compressor: &mut Result<BlockCompressor, hedgerow_codec::block::BlockError>,
+    compressor: Option<&mut Result<BlockCompressor, hedgerow_codec::block::BlockError>>,
     piece: &[u8],
 ) -> Result<Vec<u8>, WriteError> {
     let header = METADATA_HEADER_BYTES as usize;
     let mut block = vec![0; header + piece.len()];
     let (_, room) = block.split_at_mut(header);
-    let compressor = compressor.as_mut().map_err(|error| *error)?;
-    let compressed = compressor.compress(piece, room)?;
+    let compressed = match compressor {
+        None => None,
+        Some(Err(error)) => return Err((*error).into()),
+        Some(Ok(compressor)) => compressor.compress(piece, room)?,
+    };
     let word = match compressed {
         Some(bytes) => {
             block.truncate(header + bytes);
@@ -221,9 +234,9 @@ mod tests {
     #[test]
     fn a_compressor_that_cannot_be_made_is_an_error() {
         let mut missing = Err(BlockError::OutOfMemory(Compressor::Xz));
-        assert!(block(&mut missing, b"metadata").is_err());
+        assert!(block(Some(&mut missing), b"metadata").is_err());
         let settings = Settings::default_for(Compressor::Gzip, 1 << 17);
-        let stored = block(&mut BlockCompressor::new(&settings), b"metadata").unwrap();
+        let stored = block(Some(&mut BlockCompressor::new(&settings)), b"metadata").unwrap();
         assert_eq!(stored, b"\x08\x80metadata");
     }
 }

@@ -77,6 +77,10 @@ pub struct CreateOptions {
     /// Limit of the holes of all files over 1 MiB together, in bytes. A hole takes only four bytes
     /// per block in the image, but a file can claim to have 2^63 bytes of them.
     pub hole_limit_bytes: u64,
+    /// Whether blocks of zeros become holes; if not, they are stored as data.
+    pub holes: bool,
+    /// Which parts are stored without being compressed.
+    pub uncompressed: Uncompressed,
     /// Whether extended attributes are stored.
     pub xattrs: bool,
     /// Whether unreadable entries are left out and reported instead of failing.
@@ -86,7 +90,9 @@ pub struct CreateOptions {
     /// The creation time in the superblock, in seconds since the epoch; `None` for the newest time
     /// of an entry.
     pub mtime_s: Option<u32>,
-    /// The file is padded to a multiple of this many bytes.
+    /// Number of zero bytes in the file before the image.
+    pub offset_bytes: u64,
+    /// The image is padded to a multiple of this many bytes.
     pub padding_bytes: u64,
     /// Whether an existing file may be replaced.
     pub replace: bool,
@@ -108,10 +114,13 @@ impl Default for CreateOptions {
             fragments: FragmentPolicy::Always,
             dedup: true,
             hole_limit_bytes: HOLE_LIMIT_BLOCKS * u64::from(BLOCK_BYTES),
+            holes: true,
+            uncompressed: Uncompressed::default(),
             xattrs: true,
             skip_unreadable: false,
             exportable: false,
             mtime_s: None,
+            offset_bytes: 0,
             padding_bytes: 4096,
             replace: false,
             reuse: None,
@@ -144,10 +153,25 @@ pub enum FragmentPolicy {
     Always,
 }
 
+/// Parts of an image that are stored as they are, without being compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uncompressed {
+    /// The blocks of files.
+    pub data: bool,
+    /// Fragment blocks, and the table of their positions.
+    pub fragments: bool,
+    /// Inodes, listings of directories, and the export table.
+    pub inodes: bool,
+    /// Owners and groups.
+    pub ids: bool,
+    /// Extended attributes.
+    pub xattrs: bool,
+}
+
 /// What was written.
 #[derive(Debug)]
 pub struct Created {
-    /// Size of the image in bytes, with padding.
+    /// Size of the file in bytes, with the offset and padding.
     pub bytes: u64,
     /// Number of inodes; hard links count once.
     pub inodes: u32,
@@ -176,7 +200,7 @@ pub fn create<I: Into<Item>>(
     target: &Path,
     options: &CreateOptions,
 ) -> Result<Created, WriteError> {
-    let mut output = Output::new(OutputFile::create(target)?);
+    let mut output = Output::new(OutputFile::create(target)?, options.offset_bytes);
     output.append(&[0; SUPERBLOCK_BYTES as usize])?;
     let option_block = options.settings.option_block(options.block_bytes);
     if let Some(block) = &option_block {
@@ -188,7 +212,7 @@ pub fn create<I: Into<Item>>(
     // can read checksums; so it has none. See [`kernel`].
     let settings = options.settings.without_checksum();
     let packers = options.packers();
-    let mut tree = Tree::new(&settings, &packers);
+    let mut tree = Tree::new(&settings, &packers, options.uncompressed);
     let packing = store_contents(items, options, &mut output, &mut tree)?;
     if tree.directories.is_empty() {
         return Err(WriteError::Limit {
@@ -237,6 +261,7 @@ fn store_contents<I: Into<Item>>(
         block_bytes: plan.block_bytes,
         xattrs: options.xattrs,
         dedup: options.dedup,
+        holes: options.holes,
         skip_unreadable: options.skip_unreadable,
         hole_limit_bytes: options.hole_limit_bytes,
     };

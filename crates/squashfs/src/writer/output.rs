@@ -9,15 +9,18 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Appends to the image, and can discard what was appended last.
 pub(super) struct Output {
     file: OutputFile,
-    /// Position of `buffer` in the file.
+    /// Position of the image in the file.
+    offset: u64,
+    /// Position of `buffer` in the image.
     start: u64,
     buffer: Vec<u8>,
 }
 
 impl Output {
-    pub(super) fn new(file: OutputFile) -> Self {
+    pub(super) fn new(file: OutputFile, offset: u64) -> Self {
         Output {
             file,
+            offset,
             start: 0,
             buffer: Vec::with_capacity(BUFFER_BYTES),
         }
@@ -33,7 +36,7 @@ impl Output {
             self.flush()?;
         }
         if bytes.len() > BUFFER_BYTES {
-            self.file.write_at(bytes, self.start)?;
+            self.write(bytes, self.start)?;
             self.start += bytes.len() as u64;
             return Ok(());
         }
@@ -53,9 +56,10 @@ impl Output {
         Ok(())
     }
 
-    /// Writes `first` to the start of the file, truncates the file after the last byte and pads it
-    /// to a multiple of `padding` bytes. Then gives it its name, in place of an existing file if
-    /// `replace`. Returns the size with padding.
+    /// Writes `first` to the start of the image, truncates the file after the last byte and pads the
+    /// image to a multiple of `padding` bytes. Then gives it its name, in place of an existing file if
+    /// `replace`. Returns the size of the
+    /// file.
     pub(super) fn finish(
         mut self,
         first: &[u8],
@@ -63,9 +67,11 @@ impl Output {
         replace: bool,
     ) -> Result<u64, WriteError> {
         self.flush()?;
-        self.file.write_at(first, 0)?;
-        let bytes = self.start.next_multiple_of(padding);
-        self.file.set_len(self.start)?;
+        self.write(first, 0)?;
+        let end = |bytes: u64| self.offset.checked_add(bytes).ok_or_else(too_large);
+        let padded = self.start.checked_next_multiple_of(padding);
+        let bytes = end(padded.ok_or_else(too_large)?)?;
+        self.file.set_len(end(self.start)?)?;
         self.file.set_len(bytes)?;
         if replace {
             self.file.take_attributes_of_target()?;
@@ -77,9 +83,21 @@ impl Output {
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
-        self.file.write_at(&self.buffer, self.start)?;
+        self.write(&self.buffer, self.start)?;
         self.start += self.buffer.len() as u64;
         self.buffer.clear();
         Ok(())
+    }
+
+    /// Writes at a position of the image.
+    fn write(&self, bytes: &[u8], position: u64) -> Result<(), WriteError> {
+        let position = self.offset.checked_add(position).ok_or_else(too_large)?;
+        Ok(self.file.write_at(bytes, position)?)
+    }
+}
+
+fn too_large() -> WriteError {
+    WriteError::Limit {
+        reason: "the file would be larger than 2^64 bytes".into(),
     }
 }

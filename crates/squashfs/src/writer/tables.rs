@@ -28,6 +28,11 @@ pub(super) fn superblock(
         block_log: options.block_bytes.ilog2() as u16,
         flags: flags::NO_XATTRS
             | given(options.dedup, flags::DUPLICATES)
+            | given(options.uncompressed.data, flags::RAW_DATA)
+            | given(options.uncompressed.fragments, flags::RAW_FRAGMENTS)
+            | given(options.uncompressed.inodes, flags::RAW_INODES)
+            | given(options.uncompressed.ids, flags::RAW_IDS)
+            | given(options.uncompressed.xattrs, flags::RAW_XATTRS)
             | given(options.exportable, flags::EXPORTABLE)
             | match options.fragments {
                 FragmentPolicy::Never => flags::NO_FRAGMENTS,
@@ -59,36 +64,37 @@ pub(super) fn append<'s>(
     settings: &'s Settings,
     output: &mut Output,
 ) -> Result<(), WriteError> {
-    let tables = assemble(&mut tree, options.exportable, settings, packers)?;
+    let tables = assemble(&mut tree, options, settings, packers)?;
     superblock.root_inode = tables.root;
     superblock.inode_table_start = output.position();
     output.append(&tables.inodes)?;
     superblock.directory_table_start = output.position();
     output.append(&tables.directories)?;
-    let table = |entries: &mut dyn Iterator<Item = u8>, output: &mut Output| {
-        let mut table = MetadataTable::new(settings, packers);
+    let raw = options.uncompressed;
+    let table = |entries: &mut dyn Iterator<Item = u8>, is_raw: bool, output: &mut Output| {
+        let mut table = MetadataTable::new(settings, packers).raw(is_raw);
         table.append(&entries.collect::<Vec<u8>>());
         append_table(table, output)
     };
     if !packing.fragments.is_empty() {
         let mut entries = packing.fragments.iter().flat_map(fragment_entry);
-        let starts = table(&mut entries, output)?;
+        let starts = table(&mut entries, raw.fragments, output)?;
         superblock.fragment_table_start = append_array(&starts, output)?;
     }
     if options.exportable {
         let references = tables.references.iter();
         let mut entries = references.flat_map(|reference| reference.0.to_le_bytes());
-        let starts = table(&mut entries, output)?;
+        let starts = table(&mut entries, raw.inodes, output)?;
         superblock.export_table_start = append_array(&starts, output)?;
     }
     let mut ids = tree.ids.all().iter().flat_map(|id| id.to_le_bytes());
-    let starts = table(&mut ids, output)?;
+    let starts = table(&mut ids, raw.inodes || raw.ids, output)?;
     superblock.id_table_start = append_array(&starts, output)?;
     if let Some(xattrs) = tree.xattrs.finish()? {
         superblock.flags &= !flags::NO_XATTRS;
         let start = output.position();
         output.append(&xattrs.pairs)?;
-        let starts = table(&mut xattrs.sets.into_iter(), output)?;
+        let starts = table(&mut xattrs.sets.into_iter(), raw.xattrs, output)?;
         superblock.xattr_id_table_start = output.position();
         output.append(&start.to_le_bytes())?;
         output.append(&xattrs.count.to_le_bytes())?;

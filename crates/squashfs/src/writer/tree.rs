@@ -7,7 +7,7 @@ use super::metadata::MetadataTable;
 use super::names::{Child, Names, Target};
 use super::pack::Layout;
 use super::xattrs::XattrTable;
-use super::WriteError;
+use super::{Uncompressed, WriteError};
 use bstr::ByteSlice;
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
@@ -68,12 +68,12 @@ pub struct Clamped {
 }
 
 impl<'s> Tree<'s> {
-    pub(super) fn new(settings: &'s Settings, options: &'s Options) -> Self {
+    pub(super) fn new(settings: &'s Settings, options: &'s Options, raw: Uncompressed) -> Self {
         Tree {
             directories: Vec::new(),
             leaves: Leaves::new(),
-            inodes: MetadataTable::new(settings, options),
-            xattrs: XattrTable::new(settings, options),
+            inodes: MetadataTable::new(settings, options).raw(raw.inodes),
+            xattrs: XattrTable::new(settings, options, raw.xattrs),
             ids: Ids::default(),
             newest: 0,
             skipped: Vec::new(),

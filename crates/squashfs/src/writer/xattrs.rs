@@ -47,9 +47,9 @@ pub(super) struct XattrTable<'s> {
 }
 
 impl<'s> XattrTable<'s> {
-    pub(super) fn new(settings: &'s Settings, options: &'s Options) -> Self {
+    pub(super) fn new(settings: &'s Settings, options: &'s Options, raw: bool) -> Self {
         XattrTable {
-            pairs: MetadataTable::new(settings, options),
+            pairs: MetadataTable::new(settings, options).raw(raw),
             sets: Vec::new(),
             numbers: HashMap::new(),
             values: HashMap::new(),

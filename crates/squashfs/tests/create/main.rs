@@ -11,6 +11,7 @@ mod determinism;
 mod failures;
 mod items;
 mod oracle;
+mod parts;
 mod recreated;
 mod reuse;
 mod trees;
@@ -31,14 +32,11 @@ pub fn options(compressor: Compressor, block_bytes: u32, workers: usize) -> Crea
         fragments: FragmentPolicy::Always,
         dedup: true,
         hole_limit_bytes: hedgerow_squashfs::HOLE_LIMIT_BLOCKS * u64::from(block_bytes),
-        xattrs: true,
-        skip_unreadable: false,
         exportable: true,
         mtime_s: Some(1),
-        padding_bytes: 4096,
         replace: true,
-        reuse: None,
         execution,
+        ..CreateOptions::default()
     }
 }
 

@@ -92,7 +92,7 @@ fn human(bytes: u64) -> String {
 }
 
 /// The type and the permissions as letters.
-fn mode(kind: NodeKind, mode: u32) -> String {
+pub fn mode(kind: NodeKind, mode: u32) -> String {
     let first = match kind {
         NodeKind::File => '-',
         NodeKind::Directory => 'd',

@@ -5,6 +5,8 @@ mod list;
 mod stat;
 mod unpack;
 
+pub use list::mode;
+
 use super::console::{print, unreadable, Console};
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{Body, Image, Inode};

@@ -67,7 +67,7 @@ _git_hedgerow() {
 }
 
 complete -F _hedgerow hedgerow git-hedgerow
-for _hedgerow_name in gensquashfs rdsquashfs sqfs2tar sqfsdiff tar2sqfs; do
+for _hedgerow_name in gensquashfs mksquashfs rdsquashfs sqfs2tar sqfsdiff sqfstar tar2sqfs unsquashfs; do
     if [[ $(type -P "$_hedgerow_name") -ef $(type -P hedgerow) ]]; then
         complete -F _hedgerow_tool "$_hedgerow_name"
     fi

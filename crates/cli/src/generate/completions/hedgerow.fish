@@ -27,7 +27,7 @@ complete -c hedgerow -f -a '(__hedgerow_candidates hedgerow)'
 complete -c git-hedgerow -f -a '(__hedgerow_candidates hedgerow)'
 complete -c git -n '__fish_seen_subcommand_from hedgerow' -f -a '(__hedgerow_candidates hedgerow)'
 complete -c git -n '__fish_is_nth_token 1' -f -a hedgerow -d 'Move file trees in parallel'
-for tool in gensquashfs rdsquashfs sqfs2tar sqfsdiff tar2sqfs
+for tool in gensquashfs mksquashfs rdsquashfs sqfs2tar sqfsdiff sqfstar tar2sqfs unsquashfs
     set -l path (command -s $tool)
     and test (path resolve $path) = (path resolve (command -s hedgerow; or echo /))
     and complete -c $tool -f -a "(__hedgerow_candidates $tool)"

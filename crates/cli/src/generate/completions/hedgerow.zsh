@@ -1,4 +1,4 @@
-#compdef hedgerow git-hedgerow gensquashfs rdsquashfs sqfs2tar sqfsdiff tar2sqfs
+#compdef hedgerow git-hedgerow gensquashfs mksquashfs rdsquashfs sqfs2tar sqfsdiff sqfstar tar2sqfs unsquashfs
 #description move file trees in parallel
 # Completions of hedgerow, of git hedgerow, and of the tools that are links to it, for zsh.
 # The program itself says what a word may become.
@@ -7,7 +7,7 @@ local program=hedgerow line value about files
 local -a asked plain shown open
 
 case $service in
-  gensquashfs|rdsquashfs|sqfs2tar|sqfsdiff|tar2sqfs)
+  gensquashfs|mksquashfs|rdsquashfs|sqfs2tar|sqfsdiff|sqfstar|tar2sqfs|unsquashfs)
     # The tool may be that of squashfs-tools-ng.
     if [[ ! $commands[$service] -ef $commands[hedgerow] ]]; then
       _default

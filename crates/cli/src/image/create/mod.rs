@@ -29,6 +29,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The compressors as squashfs-tools list them, with the options of each.
+pub const COMPRESSORS_OF_THE_KERNEL: [(&str, &[&str]); 6] = [
+    (
+        "gzip",
+        &[
+            "-Xcompression-level <1..9>",
+            "-Xwindow-size <8..15>",
+            "-Xstrategy <list>",
+        ],
+    ),
+    ("lzo", &["-Xalgorithm <name>", "-Xcompression-level <1..9>"]),
+    ("lz4", &["-Xhc"]),
+    ("xz", &["-Xbcj <list>", "-Xdict-size <size>"]),
+    ("zstd", &["-Xcompression-level <1..22>"]),
+    ("lzma", &[]),
+];
+
 /// The image's file is padded to a multiple of this many bytes: a loop device would cut off the
 /// rest.
 const PADDING_BYTES: u64 = 4096;
@@ -167,6 +184,7 @@ fn options(
         padding_bytes: PADDING_BYTES,
         replace: command.force,
         execution,
+        ..CreateOptions::default()
     })
 }
 

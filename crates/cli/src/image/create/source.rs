@@ -9,7 +9,7 @@ use crate::walk::not_started;
 use bstr::{BStr, ByteSlice};
 use hedgerow::image::{
     create_with, ArchiveSource, CommitSource, CreateOptions, Created, Defaults, DirectorySource,
-    Hooks, NodeOptions, Recipe, Source, WriteError,
+    Hooks, NodeOptions, PathRules, Recipe, Source, WriteError,
 };
 use hedgerow::walk::Selection;
 use hedgerow::Repository;
@@ -105,6 +105,7 @@ impl<'c> NamedSource<'c> {
                     ..NodeOptions::default()
                 },
                 exclude: exclude(command),
+                exclude_paths: PathRules::default(),
                 skips_quietly: false,
                 xattrs_must_fit: false,
             })),

@@ -1,0 +1,83 @@
+//! Changes of each entry of a new image.
+
+use hedgerow::image::{ModeChange, Node, NodeKind, Time};
+
+/// What the options about owners, permissions and times ask for.
+#[derive(Debug)]
+pub struct Changes {
+    pub all_root: bool,
+    pub root_uid: Option<u32>,
+    pub root_gid: Option<u32>,
+    pub root_mode: Option<ModeChange>,
+    pub uid: Option<u32>,
+    pub gid: Option<u32>,
+    pub file_mode: Option<ModeChange>,
+    pub directory_mode: Option<ModeChange>,
+    pub no_hard_links: bool,
+    /// The latest time that an entry may have.
+    pub epoch: Option<u32>,
+}
+
+impl Changes {
+    /// The entry with the changes.
+    pub fn applied(&self, mut node: Node) -> Node {
+        let is_directory = node.kind == NodeKind::Directory;
+        let root = self.all_root.then_some(0);
+        if node.path.is_empty() {
+            node.uid = self.root_uid.unwrap_or(node.uid);
+            node.gid = self.root_gid.unwrap_or(node.gid);
+            if let Some(change) = &self.root_mode {
+                node.mode = change.applied(node.mode, true);
+            }
+        }
+        node.uid = self.uid.or(root).unwrap_or(node.uid);
+        node.gid = self.gid.or(root).unwrap_or(node.gid);
+        let mode = if is_directory {
+            &self.directory_mode
+        } else {
+            &self.file_mode
+        };
+        if let Some(change) = mode {
+            node.mode = change.applied(node.mode, is_directory);
+        }
+        if self.no_hard_links {
+            node.link = None;
+        }
+        if let Some(epoch) = self.epoch {
+            node.mtime_s = node.mtime_s.min(epoch.into());
+        }
+        node
+    }
+}
+
+/// A number, or the name of a user or group of this system.
+pub fn user(word: &str, is_group: bool) -> Result<u32, String> {
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    let number = word.parse().ok().filter(|_| digits);
+    let known = || match is_group {
+        true => hedgerow_fs::group_by_name(word.as_bytes()).map(|group| group.gid),
+        false => hedgerow_fs::account_by_name(word.as_bytes()).map(|account| account.uid),
+    };
+    let what = if is_group { "group" } else { "user" };
+    number.or_else(known).ok_or_else(|| {
+        format!("'{word}' is neither a {what} of this system nor a number of 32 bits")
+    })
+}
+
+/// A time in seconds since 1970, or that of the newest entry.
+pub fn time(word: &str) -> Result<Time, String> {
+    if word == "inode" {
+        return Ok(Time::Newest);
+    }
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    word.parse()
+        .ok()
+        .filter(|_| digits)
+        .map(Time::At)
+        .ok_or_else(|| {
+            format!(
+                "'{word}' is neither 'inode' nor a number of seconds since 1970 up to 4294967295; \
+             date -d '{word}' +%s prints one"
+            )
+        })
+}

@@ -1,0 +1,390 @@
+//! Several files and directories as one source, laid out as by mksquashfs.
+
+use hedgerow_fs::real_path;
+use hedgerow_squashfs::recipe::Defaults;
+use hedgerow_squashfs::rules::{Fit, PathRules, RuleError, Syntax};
+use hedgerow_squashfs::WriteError;
+use hedgerow_tree::{split_path, Node, NodeError, NodeKind};
+use hedgerow_walk::{node_at, nodes_of_directory, Selection, Skip, WalkOptions};
+use std::collections::{HashMap, HashSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// Files and directories as a source.
+#[derive(Debug)]
+pub struct FilesSource<'s> {
+    /// Their paths.
+    pub paths: &'s [PathBuf],
+    /// Where they are in the image.
+    pub layout: Layout,
+    /// Whether directories come with what is in them.
+    pub recurse: bool,
+    /// What is left out.
+    pub exclude: Exclusion,
+    /// Only entries up to this depth: 1 for those of the root.
+    pub max_depth: Option<usize>,
+    /// Whether directories of other file systems are not entered.
+    pub one_file_system: bool,
+    /// Attributes of the root if no directory of the source becomes it. Its time is that of the
+    /// newest entry unless `edits` set it.
+    pub root: Defaults,
+}
+
+/// Where sources are in an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// The contents of a single directory are in the root.
+    Contents,
+    /// Each source is in the root under its last component. A number is added to a name that is
+    /// taken.
+    Names,
+    /// Each source is at its path, without leading `/` and `..`.
+    Paths,
+}
+
+/// What is left out of a tree.
+#[derive(Clone, Debug, Default)]
+pub struct Exclusion {
+    patterns: PathRules,
+    names: PathRules,
+    /// Device and inode number of excluded files, which may have other names.
+    files: HashSet<(u64, u64)>,
+}
+
+impl Exclusion {
+    /// Leaves out the paths of the image that `patterns` match.
+    pub fn of_patterns(patterns: PathRules) -> Self {
+        Exclusion {
+            patterns,
+            ..Exclusion::default()
+        }
+    }
+
+    /// Leaves out files by their paths: behind `/`, `./` and `../` those of the file system, else
+    /// those below each source. Returns the paths that do not exist, too.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn of_files(
+        words: &[Vec<u8>],
+        paths: &[PathBuf],
+        layout: Layout,
+    ) -> Result<(Self, Vec<PathBuf>), RuleError> {
+        let mut exclusion = Exclusion {
+            names: PathRules::new(Syntax::Literal),
+            ..Exclusion::default()
+        };
+        let mut missing = Vec::new();
+        let roots: Vec<(PathBuf, Vec<u8>)> = places(paths, layout)
+            .filter_map(|(path, place)| Some((real_path(path).ok()?, place)))
+            .collect();
+        for word in words {
+            let name = Path::new(std::ffi::OsStr::from_bytes(word));
+            let is_own = [&b"/"[..], b"./", b"../"]
+                .iter()
+                .any(|start| word.starts_with(start));
+            let candidates: Vec<PathBuf> = if is_own {
+                vec![name.to_owned()]
+            } else {
+                roots.iter().map(|(root, _)| root.join(name)).collect()
+            };
+            for path in candidates {
+                if !exclusion.add_file(&path, &roots)? && is_own {
+                    missing.push(path);
+                }
+            }
+        }
+        Ok((exclusion, missing))
+    }
+
+    /// Adds a file. Returns whether it exists.
+    fn add_file(&mut self, path: &Path, roots: &[(PathBuf, Vec<u8>)]) -> Result<bool, RuleError> {
+        let Ok(node) = node_at(path) else {
+            return Ok(false);
+        };
+        self.files.extend(node.link);
+        let (Some(name), parent) = (path.file_name(), path.parent()) else {
+            return Ok(true);
+        };
+        let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+        let Ok(parent) = real_path(parent.unwrap_or(Path::new("."))) else {
+            return Ok(false);
+        };
+        let path = parent.join(name);
+        for (root, place) in roots {
+            if let Ok(inner) = path.strip_prefix(root) {
+                let inner = joined(place, inner.as_os_str().as_bytes());
+                if !inner.is_empty() {
+                    self.names.add(&inner, false)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the entry at a path of the image is left out, with everything below it.
+    pub fn excludes(&self, path: &[u8]) -> bool {
+        self.patterns.fit(path) == Fit::Whole || self.names.fit(path) == Fit::Whole
+    }
+
+    fn excludes_node(&self, node: &Node) -> bool {
+        node.link.is_some_and(|link| self.files.contains(&link))
+    }
+}
+
+impl FilesSource<'_> {
+    /// Whether the source is a directory whose contents can be passed on while they are listed.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        match (self.layout, self.paths) {
+            (Layout::Contents, [path]) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// How the source `path`, which is at `place` in the image, is listed.
+    pub(super) fn walk(&self, path: &Path, place: &[u8], target: &Path) -> WalkOptions {
+        let exclude = Arc::new(self.exclude.clone());
+        let own = own_path(path, target);
+        let depth = place
+            .split(|byte| *byte == b'/')
+            .filter(|name| !name.is_empty())
+            .count();
+        let place = place.to_vec();
+        WalkOptions {
+            one_file_system: self.one_file_system,
+            metadata: true,
+            selection: Selection {
+                max_depth: match self.recurse {
+                    true => self.max_depth.map(|most| most.saturating_sub(depth)),
+                    false => Some(0),
+                },
+                skip: Skip::new(move |path| {
+                    own.as_deref() == Some(path) || exclude.excludes(&joined(&place, path))
+                }),
+                ..Selection::default()
+            },
+            ..WalkOptions::default()
+        }
+    }
+
+    /// Whether a listed node is kept.
+    pub(super) fn keeps(&self, node: &Node) -> bool {
+        !self.exclude.excludes_node(node)
+    }
+
+    /// All nodes of the source; the root first, the others in any order.
+    pub(super) fn collect(
+        &self,
+        target: &Path,
+        execution: &hedgerow_engine::Execution,
+        warn: &dyn Fn(String),
+    ) -> Result<Vec<Node>, WriteError> {
+        let mut collected = Collected {
+            nodes: vec![self.root_node()?],
+            taken: HashMap::from([(Vec::new(), NodeKind::Directory)]),
+        };
+        for (path, mut place) in places(self.paths, self.layout) {
+            if self.layout == Layout::Names && self.paths.len() > 1 {
+                let free = collected.free(&place);
+                if free != place {
+                    let (name, used) = (shown(&place), shown(&free));
+                    warn(format!(
+                        "'{name}' is taken in the image: '{used}' is used for '{}'",
+                        path.display()
+                    ));
+                }
+                place = free;
+            }
+            if self.layout == Layout::Paths {
+                collected.add_parents(path, &place)?;
+            }
+            let is_too_deep = self.max_depth == Some(0) && !place.is_empty();
+            if is_too_deep || self.exclude.contains(&place) {
+                continue;
+            }
+            let walk = WalkOptions {
+                execution: execution.clone(),
+                ..self.walk(path, &place, target)
+            };
+            collected.add(path, &place, walk, |node| self.keeps(node))?;
+        }
+        Ok(collected.finish(self.layout))
+    }
+
+    fn root_node(&self) -> Result<Node, NodeError> {
+        let is_absolute = self.paths.first().is_some_and(|path| path.is_absolute());
+        let root = node_at(Path::new(if is_absolute { "/" } else { "." }))?;
+        if self.layout == Layout::Paths {
+            return Ok(root);
+        }
+        let Defaults { uid, gid, mode, .. } = self.root;
+        // Its time is set when all others are known.
+        Ok(Node {
+            uid,
+            gid,
+            mode,
+            mtime_s: 0,
+            mtime_ns: 0,
+            handle: Box::new(Bare),
+            ..root
+        })
+    }
+}
+
+impl Exclusion {
+    /// Whether a path, or a directory that it is in, is left out.
+    fn contains(&self, path: &[u8]) -> bool {
+        self.patterns.contains(path) || self.names.contains(path)
+    }
+}
+
+/// The nodes found so far.
+struct Collected {
+    nodes: Vec<Node>,
+    /// Their kinds by path.
+    taken: HashMap<Vec<u8>, NodeKind>,
+}
+
+impl Collected {
+    /// The name, with a number if it is taken.
+    fn free(&self, name: &[u8]) -> Vec<u8> {
+        let with = |number: u32| [name, format!("_{number}").as_bytes()].concat();
+        let numbered = (1..).map(with);
+        let mut names = std::iter::once(name.to_vec()).chain(numbered);
+        let free = names.find(|name| !self.taken.contains_key(name));
+        free.expect("there are more numbers than entries")
+    }
+
+    /// Adds the directories above a place, with the attributes of those above the source.
+    fn add_parents(&mut self, path: &Path, place: &[u8]) -> Result<(), NodeError> {
+        let (mut path, mut place) = (path, place);
+        loop {
+            place = split_path(place).0;
+            if place.is_empty() {
+                return Ok(());
+            }
+            path = path.parent().unwrap_or(Path::new("."));
+            if !self.taken.contains_key(place) {
+                let mut node = node_at(path)?;
+                if node.kind == NodeKind::Symlink {
+                    node = node_at(&real_path(path).map_err(NodeError::source)?)?;
+                }
+                self.push(place.to_vec(), node);
+            }
+        }
+    }
+
+    /// Adds a source with everything in it.
+    fn add(
+        &mut self,
+        path: &Path,
+        place: &[u8],
+        walk: WalkOptions,
+        keeps: impl Fn(&Node) -> bool,
+    ) -> Result<(), NodeError> {
+        let first = node_at(path).map_err(|error| match error {
+            NodeError::Entry(error) => NodeError::Source(error),
+            error => error,
+        })?;
+        if first.kind != NodeKind::Directory {
+            if keeps(&first) && !self.taken.contains_key(place) {
+                self.push(place.to_vec(), first);
+            }
+            return Ok(());
+        }
+        nodes_of_directory(path, walk, |nodes| {
+            for node in nodes {
+                let node = node?;
+                let path = joined(place, &node.path);
+                if keeps(&node) && !self.taken.contains_key(&path) {
+                    self.push(path, node);
+                }
+            }
+            Ok(())
+        })?
+    }
+
+    fn push(&mut self, path: Vec<u8>, node: Node) {
+        self.taken.insert(path.clone(), node.kind);
+        self.nodes.push(Node { path, ..node });
+    }
+
+    fn finish(mut self, layout: Layout) -> Vec<Node> {
+        let newest = self.nodes.iter().map(|node| node.mtime_s).max();
+        match (self.nodes.first_mut(), newest) {
+            (Some(root), Some(newest)) if layout != Layout::Paths => root.mtime_s = newest,
+            _ => {}
+        }
+        self.nodes
+    }
+}
+
+/// The sources with their places in the image.
+fn places(paths: &[PathBuf], layout: Layout) -> impl Iterator<Item = (&Path, Vec<u8>)> {
+    paths.iter().map(move |path| {
+        let place = match layout {
+            Layout::Contents => Vec::new(),
+            Layout::Names => name_of(path),
+            Layout::Paths => {
+                let names = path.components().filter_map(|component| match component {
+                    Component::Normal(name) => Some(name.as_bytes()),
+                    _ => None,
+                });
+                names.collect::<Vec<_>>().join(&b'/')
+            }
+        };
+        (path.as_path(), place)
+    })
+}
+
+/// The last component of a path, also of `.` and `..`.
+fn name_of(path: &Path) -> Vec<u8> {
+    let named = path.file_name().map(|name| name.as_bytes().to_vec());
+    let found = || {
+        real_path(path)
+            .ok()?
+            .file_name()
+            .map(|name| name.as_bytes().to_vec())
+    };
+    named.or_else(found).unwrap_or_default()
+}
+
+fn joined(place: &[u8], path: &[u8]) -> Vec<u8> {
+    match (place, path) {
+        (b"", path) => path.to_vec(),
+        (place, b"") => place.to_vec(),
+        (place, path) => [place, b"/", path].concat(),
+    }
+}
+
+fn shown(path: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(path)
+}
+
+/// The path of the image relative to `directory`, if it is inside. An older image with this name is
+/// left out, because otherwise each image would contain the previous one.
+pub(super) fn own_path(directory: &Path, target: &Path) -> Option<Vec<u8>> {
+    let name = target.file_name()?;
+    let mut parent = super::create::directory_of(target);
+    if parent.as_os_str().is_empty() {
+        parent.push(".");
+    }
+    let directory = real_path(directory).ok()?;
+    let target = real_path(&parent).ok()?.join(name);
+    let path = target.strip_prefix(directory).ok()?;
+    Some(path.as_os_str().as_bytes().to_vec())
+}
+
+/// A directory without extended attributes.
+struct Bare;
+
+impl hedgerow_tree::Handle for Bare {
+    fn target(&mut self) -> Result<Vec<u8>, NodeError> {
+        Err(NodeError::entry("it is no symbolic link"))
+    }
+
+    fn open(&mut self) -> Result<Box<dyn hedgerow_tree::Content>, NodeError> {
+        Err(NodeError::entry("it is no regular file"))
+    }
+}

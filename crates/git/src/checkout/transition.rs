@@ -461,13 +461,18 @@ impl Join<'_> {
 
     fn remove(&mut self, path: &BStr, row: usize) {
         let (state, rules) = (self.start.states[row], self.start.rules);
+        let entry = self.start.index.entries()[row];
+        let writes = self.start.effect == Effect::Both;
         if self.stays_outside(row, path) {
+            // There is no file, but a switch takes the directories that held it if they are empty.
+            let is_switch = matches!(rules, Rules::TwoWay { .. });
+            if is_switch && writes && state == State::Absent {
+                self.out.removals.push(removal(row, &entry));
+            }
             return;
         }
-        let entry = self.start.index.entries()[row];
         // A file of a conflict is nobody's work.
         let is_unmerged = entry.flags.stage != Stage::Merged;
-        let writes = self.start.effect == Effect::Both;
         if !writes {
             if !is_unmerged {
                 self.may_replace(row, path);

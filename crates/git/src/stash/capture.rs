@@ -20,6 +20,8 @@ use hedgerow_fs::FileKind;
 use hedgerow_object::ObjectKind;
 use hedgerow_tree::split_path;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 
 /// The local changes of tracked files.
@@ -146,6 +148,9 @@ impl Changes {
                 // Like git, which keeps what is staged and in no commit: its file is gone, so the
                 // entry holds the only name of that content.
                 State::Absent | State::Blocked if self.is_new(path) => {}
+                // A link took the place of a directory above, and leads to another directory: like
+                // git, which does not count that as a deletion.
+                State::Blocked if leads_to_directory(session, path)? => {}
                 State::Absent | State::Blocked => {
                     edits.insert(path.to_owned(), None);
                 }
@@ -187,6 +192,13 @@ impl Changes {
             &session.engine(),
         )
     }
+}
+
+/// Whether there is a directory at `path` if links above are followed.
+fn leads_to_directory(session: &Session<'_>, path: &BStr) -> Result<bool> {
+    let top = session.repository.require_work_tree()?;
+    let found = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path)))?;
+    Ok(found.is_some_and(|found| found.kind == FileKind::Directory))
 }
 
 /// The paths of entries below `path`, which is a file now.

@@ -328,9 +328,27 @@ impl Drop for Pair {
     fn drop(&mut self) {
         if std::thread::panicking() && keeps() {
             if let Some(home) = self.home.take() {
-                skip(&format!("copies kept in {}", home.keep().display()));
+                let home = home.keep();
+                for name in ["git", "git-before", "our", "our-before"] {
+                    own_objects(&home, name);
+                }
+                skip(&format!("copies kept in {}", home.display()));
             }
         }
+    }
+}
+
+/// Gives a copy the objects that it has from the repository it was made of, which is about to go.
+fn own_objects(home: &std::path::Path, name: &str) {
+    let objects = home.join(name).join(".git/objects");
+    let Ok(others) = std::fs::read_to_string(objects.join("info/alternates")) else {
+        return;
+    };
+    let mut command = hedgerow_testkit::isolated("cp");
+    let others = format!("{}/.", others.trim_end());
+    command.args(["-rn", &others]).arg(&objects);
+    if command.status().is_ok_and(|status| status.success()) {
+        let _ = std::fs::remove_file(objects.join("info/alternates"));
     }
 }
 

@@ -390,8 +390,8 @@ impl Join<'_> {
         match (entry.flags.skip_worktree, flags.skip_worktree) {
             // It leaves the sparse checkout, but only if nothing is lost.
             (false, true) => match state {
-                State::Absent => {}
-                _ if state == State::Clean || self.forces() => {
+                // Where there is no file, its directories go if they are empty.
+                _ if matches!(state, State::Clean | State::Absent) || self.forces() => {
                     self.out.removals.push(removal(row, &entry));
                 }
                 _ => {
@@ -440,9 +440,10 @@ impl Join<'_> {
         let was_directory = old.is_some_and(|entry| entry.mode == Mode::Gitlink);
         if self.start.sparse && flags.skip_worktree {
             // It leaves the sparse checkout. Files with changes were refused above.
-            let is_there = state.is_some_and(is_present);
+            let may_go = state.is_some_and(|it| is_present(it) || it == State::Absent);
             if let (Some(row), Some(old)) = (row, merged) {
-                if is_there && !old.flags.skip_worktree {
+                // Where there is no file, its directories go if they are empty.
+                if may_go && !old.flags.skip_worktree {
                     self.out.removals.push(removal(row, &old));
                 }
             }

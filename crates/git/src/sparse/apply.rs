@@ -114,11 +114,13 @@ fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Tr
         let is_module = known.mode == Mode::Gitlink;
         entry.flags.skip_worktree = is_excluded;
         match (known.flags.skip_worktree, is_excluded) {
-            (false, true) if state == State::Absent => {}
-            (false, true) if state == State::Clean => next.removals.push(Remove {
-                row,
-                directory: is_module,
-            }),
+            // Where there is no file, its directories go if they are empty.
+            (false, true) if matches!(state, State::Clean | State::Absent) => {
+                next.removals.push(Remove {
+                    row,
+                    directory: is_module,
+                });
+            }
             (false, true) => {
                 entry.flags.skip_worktree = false;
                 left.changed.push(path.to_owned());

@@ -7,7 +7,7 @@ use crate::objects::{write_tree, ObjectWriter};
 use crate::status::{staged, Staged};
 use crate::tree::Side;
 use crate::worktree::attribute_files::{directories_above, Direction};
-use crate::worktree::compare::Comparison;
+use crate::worktree::compare::{Comparison, Refreshed};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{states_of, State};
 use crate::worktree::OldIndex;
@@ -33,6 +33,8 @@ pub(super) struct Changes {
     pub is_meant: Vec<bool>,
     /// How the index differs from HEAD, where the pathspecs match.
     pub staged: Staged,
+    /// The files that were read and found unchanged.
+    refreshed: Vec<Refreshed>,
 }
 
 impl Changes {
@@ -56,7 +58,7 @@ impl Changes {
         let rules = session.rules(&old);
         let engine = session.engine();
         let mut states = states_of(&session.root, &old.index, &rules, is_asked, &engine)?;
-        settle(session, &mut states, &old.index)?;
+        let refreshed = settle(session, &mut states, &old.index)?;
         for (row, state) in states.iter_mut().enumerate() {
             if !is_asked(row) {
                 *state = State::Clean;
@@ -72,7 +74,17 @@ impl Changes {
             states,
             is_meant,
             staged,
+            refreshed,
         })
+    }
+
+    /// The index with the stat data of files that were found unchanged, if there are such.
+    pub(super) fn refreshed_index(mut self) -> Option<Index> {
+        let entries = self.old.index.entries_mut();
+        for (row, stat) in &self.refreshed {
+            entries[*row as usize].stat = *stat;
+        }
+        (!self.refreshed.is_empty()).then_some(self.old.index)
     }
 
     /// Whether there are any. What changed in submodules is none.

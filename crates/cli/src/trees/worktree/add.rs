@@ -260,8 +260,7 @@ fn finish(
 }
 
 fn tell_done(done: &Done, output: &Output) {
-    let unconverted = done.unconverted.iter();
-    unconverted.for_each(|reason| output.error(reason));
+    done.remarks.iter().for_each(|it| output.error(it));
     done.warnings.iter().for_each(|it| output.warn(it));
     if !done.collided.is_empty() {
         output.warn(super::super::messages::collided(&done.collided));

@@ -33,6 +33,8 @@ pub(super) struct Changes {
     pub is_meant: Vec<bool>,
     /// How the index differs from HEAD, where the pathspecs match.
     pub staged: Staged,
+    /// Whether anything at all is staged.
+    pub is_staged: bool,
     /// The files that were read and found unchanged.
     refreshed: Vec<Refreshed>,
 }
@@ -65,6 +67,7 @@ impl Changes {
             }
         }
         let mut staged = staged(session.repository, &old.index, Some(head), &engine)?;
+        let is_staged = !staged.changes.is_empty();
         staged.changes.retain(|change| {
             let version = change.index.or(change.head);
             version.is_some_and(|version| fits(change.path.as_bstr(), version.mode))
@@ -74,6 +77,7 @@ impl Changes {
             states,
             is_meant,
             staged,
+            is_staged,
             refreshed,
         })
     }

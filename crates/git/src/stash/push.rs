@@ -218,7 +218,7 @@ pub(super) fn record(
             refreshed: changes.refreshed_index(),
         }));
     }
-    if options.staged && changes.staged.changes.is_empty() && specs.is_none() {
+    if options.staged && !changes.is_staged {
         return Ok(Err(PushOutcome::NothingStaged.into()));
     }
     if options.staged {

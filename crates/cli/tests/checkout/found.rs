@@ -70,6 +70,30 @@ fn directories_of_removed_files_go_when_they_leave_the_sparse_checkout() {
     }
 }
 
+/// A link took the place of a directory above, and leads nowhere; or a file did.
+#[test]
+fn what_is_below_links_and_files_leaves_the_sparse_checkout_as_in_git() {
+    for is_link in [true, false] {
+        for words in [&["set", "--cone", "a"][..], &["disable"]] {
+            let mut pair = Pair::of(&origin(), &format!("{words:?} {is_link}"));
+            pair.each("in the way", |repository| {
+                if words == ["disable"] {
+                    repository.git(&["sparse-checkout", "set", "--cone", "a"]);
+                } else {
+                    std::fs::remove_dir_all(repository.path("c/d")).unwrap();
+                }
+                std::fs::create_dir_all(repository.path("c")).unwrap();
+                if is_link {
+                    repository.symlink("c/d", "nowhere");
+                } else {
+                    repository.write("c/d", "mine\n");
+                }
+            });
+            pair.both("sparse-checkout", "", words, &[]);
+        }
+    }
+}
+
 #[test]
 fn each_command_has_its_words_for_files_that_stay_outside() {
     for words in [

@@ -11,8 +11,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-const SPARSE_WORDS: &str = "' not uptodate; will not remove from working tree.";
-
 /// Files, `.git`, and the entries of the index.
 type Picture = (Snapshot, Snapshot, Vec<u8>);
 
@@ -71,7 +69,7 @@ impl<'p> Trial<'p> {
         if self.leaves_settings() || self.puts_aside_but_leaves() || self.leaves_auto_merge() {
             return true;
         }
-        if self.aborts() || self.misleads() || self.lists_outside() || self.leaves_out() {
+        if self.aborts() || self.lists_outside() || self.leaves_out() {
             return true;
         }
         if self.puts_aside_what_git_loses() {
@@ -155,21 +153,6 @@ impl<'p> Trial<'p> {
     /// Git finds a contradiction in itself.
     fn aborts(&self) -> bool {
         self.expected.code == 134 && self.expected.stderr.contains(": Assertion `")
-    }
-
-    /// Git says that it leaves changed files outside of a sparse checkout, and removes them: nothing
-    /// has them afterwards.
-    fn misleads(&self) -> bool {
-        let (expected, found) = (&self.expected, &self.found);
-        let is_gone = |line: &&str| {
-            let path = line.strip_prefix("error: Path '");
-            let path = path.and_then(|it| it.strip_suffix(SPARSE_WORDS));
-            path.is_some_and(|path| !self.git.root.join(path).is_file())
-        };
-        let lines = expected.stderr.lines();
-        let (gone, others): (Vec<&str>, Vec<&str>) = lines.partition(is_gone);
-        let is_rest = others == found.stderr.lines().collect::<Vec<_>>();
-        !gone.is_empty() && is_rest && expected.code == found.code
     }
 
     /// Having met a submodule, git lists files among the changes that are outside of the sparse

@@ -150,6 +150,20 @@ fn nothing_staged_is_said_with_pathspecs_too() {
 }
 
 #[test]
+fn what_is_staged_stays_in_the_index_if_it_alone_is_put_aside() {
+    let mut pair = Pair::of(&origin(), "kept");
+    pair.any_trees = true;
+    pair.each("stage", |repository| {
+        repository.write("top", "mine\n");
+        repository.write("new", "new\n");
+        repository.remove("b/f");
+        repository.git(&["add", "-A"]);
+        repository.write("a/f", "unstaged\n");
+    });
+    pair.both("stash", "", &["push", "-k", "-S"], &[]);
+}
+
+#[test]
 fn a_tree_is_no_start_of_a_working_tree() {
     let mut pair = Pair::of(&origin(), "a tree");
     for words in [

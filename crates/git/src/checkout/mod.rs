@@ -26,7 +26,6 @@ pub(crate) mod transition;
 pub(crate) mod update;
 
 pub use from_index::{checkout_index, CheckedOut, CheckoutIndexOptions, Selection, TemporaryFiles};
-pub(crate) use obstacles::first_blocking;
 pub(crate) use obstacles::{first_blocking, Untracked};
 pub use outcome::{Done, Failure, LocalChange, Outcome};
 pub use paths::{check_pathspecs, checkout_paths, MergeSide, PathOptions, PathOutcome, Unmerged};

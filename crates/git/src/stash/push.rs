@@ -417,6 +417,8 @@ fn restore_paths(
         recurse_submodules: Some(false),
         may_match_nothing: true,
         runs_hook: false,
+        // What is staged stays there if that is asked for, and only its files go.
+        in_index: !(options.staged && options.keep_index),
         ..path_options(options, vec![":/".into()])
     };
     set_paths(repository, &options, done).map(drop)

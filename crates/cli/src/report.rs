@@ -106,7 +106,7 @@ impl<'a> Report<'a> {
             failures: done.failures.iter().map(failed).collect(),
             local_changes: done.local_changes.iter().map(changed).collect(),
             collided: done.collided.iter().map(Path::from).collect(),
-            warnings: done.unconverted.iter().chain(&done.warnings).collect(),
+            warnings: done.remarks.iter().chain(&done.warnings).collect(),
             ..Report::untouched("done", elapsed)
         }
     }

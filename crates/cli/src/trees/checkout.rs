@@ -15,6 +15,7 @@ use hedgerow::checkout::{
     Form, MergeSide, PathOptions, Request, RequestOptions, StartKind, Unmerged,
 };
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 
 /// Check out a branch, a commit, or paths of one, into the working tree
 #[derive(Debug, Args)]
@@ -137,14 +138,19 @@ pub fn unmerged(side: Option<MergeSide>, merging: Option<Merging>, leave_out: bo
     }
 }
 
-/// Whether the command is `checkout -b BRANCH`, spelled exactly so: then git does not look at the
-/// working tree.
+/// Whether the command is `checkout -b BRANCH`, with no other option of git: then git does not look
+/// at the working tree.
 fn only_creates_a_branch(command: &Checkout) -> bool {
     let words = environment::words();
-    let is_spelled_so = match words.as_slice() {
-        [.., option, _] => option == "-b",
-        _ => false,
+    let [before @ .., option, _] = words.as_slice() else {
+        return false;
     };
-    let is_bare = !command.force && !command.log && !command.merge.is_given();
-    is_spelled_so && command.words.is_empty() && is_bare
+    // Nor do options that git does not have change that.
+    let is_own = |word: &OsString| {
+        let own = [&b"-j"[..], b"--jobs", b"--threshold", b"--json", b"--stats"];
+        let word = word.as_bytes();
+        !word.starts_with(b"-") || own.iter().any(|own| word.starts_with(own))
+    };
+    let after_name = before.iter().rev().take_while(|word| *word != "checkout");
+    option == "-b" && command.words.is_empty() && after_name.into_iter().all(is_own)
 }

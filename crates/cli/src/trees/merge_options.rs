@@ -46,11 +46,6 @@ impl MergeOptions {
         Ok(is_wanted.then_some(Merging { style }))
     }
 
-    /// Whether any of them is given.
-    pub fn is_given(&self) -> bool {
-        self.merge || self.no_merge || self.conflict.is_some()
-    }
-
     /// Whether `--no-merge` is the last word on merging.
     fn is_taken_back(&self) -> bool {
         let words = environment::words();

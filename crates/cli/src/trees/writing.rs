@@ -76,7 +76,7 @@ pub fn rejected(rejects: &Rejects, output: &Output) {
 /// Warnings from the run, before its result.
 pub fn warn(done: &Done, output: &Output) {
     messages::said(&done.said, output);
-    done.unconverted.iter().for_each(|it| output.error(it));
+    done.remarks.iter().for_each(|it| output.error(it));
     done.warnings.iter().for_each(|it| output.warn(it));
 }
 

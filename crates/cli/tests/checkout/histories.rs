@@ -2,7 +2,8 @@
 //! detached heads, by git in one copy of a repository and by hedgerow in the other. After each
 //! command both have said the same and left the same.
 //!
-//! `HEDGEROW_TEST_SEED=N` replays one of them; `HEDGEROW_TEST_HISTORIES=N` plays N of them.
+//! `HEDGEROW_TEST_SEED=N` replays one of them; `HEDGEROW_TEST_HISTORIES=N` plays N of them, and
+//! `HEDGEROW_TEST_HISTORIES=A..B` those from A up to B.
 
 mod family;
 mod judge;
@@ -22,9 +23,17 @@ const COMMANDS: usize = 40;
 
 #[test]
 fn histories() {
-    let asked = std::env::var("HEDGEROW_TEST_HISTORIES");
-    let asked = asked.ok().and_then(|count| count.parse().ok());
-    play_each(0..asked.unwrap_or(HISTORIES), play_one);
+    let asked = std::env::var("HEDGEROW_TEST_HISTORIES").ok();
+    play_each(asked.map_or(0..HISTORIES, |asked| seeds(&asked)), play_one);
+}
+
+/// `N` or `A..B`.
+fn seeds(asked: &str) -> std::ops::Range<u64> {
+    let number = |text: &str| text.parse().expect("HEDGEROW_TEST_HISTORIES: N or A..B");
+    match asked.split_once("..") {
+        Some((first, end)) => number(first)..number(end),
+        None => 0..number(asked),
+    }
 }
 
 fn play_one(seed: u64) {

@@ -10,6 +10,7 @@ mod attacked;
 mod attributes;
 mod behaviour;
 mod faults;
+mod found;
 mod generated;
 mod histories;
 mod hostile;

@@ -22,6 +22,8 @@ use bstr::{BString, ByteSlice};
 use hedgerow_engine::Execution;
 use place::{Places, Target};
 use selection::Selected;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 /// What to copy, and where to.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +100,7 @@ fn try_to_copy(repository: &Repository, options: &CheckoutIndexOptions) -> Resul
     let target = Target::of_prefix(repository, options)?;
     let places = Places::new(&session, &old, &rows, &target, options)?;
     let mut plan = Plan {
+        repository,
         options,
         index: &old.index,
         places: &places,
@@ -147,6 +150,7 @@ fn try_to_copy(repository: &Repository, options: &CheckoutIndexOptions) -> Resul
 
 /// What to write, as far as it is decided.
 struct Plan<'a> {
+    repository: &'a Repository,
     options: &'a CheckoutIndexOptions,
     index: &'a Index,
     places: &'a Places,
@@ -177,6 +181,12 @@ impl Plan<'_> {
         let place = self.places.path(at);
         let is_there = state.is_file() || state == State::Directory;
         match state {
+            State::Clean if self.options.force => return Ok(None),
+            State::Clean if self.index.entries()[row].mode == Mode::Gitlink => {
+                let moved = self.has_moved(row)?;
+                let remark = || format!("{}{place} already exists, no checkout", target.shown);
+                return Ok(moved.then(|| (at, remark())));
+            }
             State::Clean => return Ok(None),
             _ if !is_there && options.no_create => return Ok(None),
             _ if is_there && !options.force => {
@@ -205,6 +215,23 @@ impl Plan<'_> {
         }
         self.write(at, row, state.is_file());
         Ok(None)
+    }
+
+    /// Whether the submodule of a row has another commit than the index.
+    fn has_moved(&self, row: usize) -> Result<bool> {
+        let entry = &self.index.entries()[row];
+        let path = OsStr::from_bytes(self.index.path(entry));
+        let directory = self.repository.require_work_tree()?.join(path);
+        if !self
+            .repository
+            .other_repositories()
+            .has(&directory.join(".git"))
+        {
+            return Ok(false);
+        }
+        let submodule = Repository::open_submodule(&directory, self.repository.environment())?;
+        let head = submodule.head()?.id();
+        Ok(head.is_some_and(|head| head != entry.id))
     }
 
     fn write(&mut self, at: usize, row: usize, replaces: bool) {

@@ -34,7 +34,7 @@ pub use rejects::{Reason, Rejects};
 pub use request::{Form, Request, RequestOptions, RequestedPaths, StartKind};
 pub use reset::{reset, Reset, ResetMode, ResetOptions, ResetOutcome, ResetRequest, ResetTarget};
 pub(crate) use rows::{kept_out, remove_rows, write_rows};
-pub(crate) use session::Session;
+pub(crate) use session::{Session, SparseWords};
 pub use start::{BranchStart, Followed, PreparedStart, StartOptions, Track};
 pub(crate) use switch::{move_to, try_to_switch};
 pub use switch::{short, switch, Autostash, SwitchOptions, Switched};

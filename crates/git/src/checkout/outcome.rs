@@ -40,9 +40,9 @@ pub struct Done {
     pub warnings: Vec<String>,
     /// Requested paths that are unmerged and were left out.
     pub left_out: Vec<BString>,
-    /// Why files could not be converted; they were written unconverted. Git reports that as an
-    /// error but does not count it as a failure.
-    pub unconverted: Vec<String>,
+    /// What git reports as an error but does not count as a failure: files that could not be
+    /// converted, and were written unconverted; changed files that stay outside a sparse checkout.
+    pub remarks: Vec<String>,
     /// Paths of which only one can exist on this file system, because it ignores case.
     pub collided: Vec<BString>,
     /// The local changes that were carried over; filled only if requested.

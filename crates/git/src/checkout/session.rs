@@ -17,6 +17,20 @@ pub(crate) struct Session<'r> {
     current_directory: Option<BString>,
     /// Submodules move along.
     pub(crate) recursion: Option<Recursion>,
+    /// How changed files are told that stay outside the sparse checkout.
+    pub(crate) sparse_words: SparseWords,
+}
+
+/// How git tells of changed files that stay outside a sparse checkout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SparseWords {
+    /// In one warning.
+    List,
+    /// A line each, as its plumbing and `reset` do.
+    #[default]
+    Lines,
+    /// Not at all.
+    None,
 }
 
 impl<'r> Session<'r> {
@@ -77,6 +91,7 @@ impl<'r> Session<'r> {
         worktree.set_threshold(threshold);
         Session {
             recursion: None,
+            sparse_words: SparseWords::default(),
             worktree,
             lock: None,
             current_directory: (!prefix.is_empty()).then(|| BString::from(prefix)),

@@ -2,7 +2,7 @@
 
 use super::obstacles::Untracked;
 use super::outcome::{Done, LocalChange, Outcome};
-use super::session::Session;
+use super::session::{Session, SparseWords};
 use super::start::PreparedStart;
 use super::target::{Start, Target, TargetTree};
 use super::update::{update, Move, Way};
@@ -86,13 +86,19 @@ pub fn switch(
     target: &Target,
     options: &SwitchOptions,
 ) -> Result<Switched> {
-    repository.with_promised(|repository| try_to_switch(repository, target, options))
+    let words = if options.discard_changes {
+        SparseWords::Lines
+    } else {
+        SparseWords::List
+    };
+    repository.with_promised(|repository| try_to_switch(repository, target, options, words))
 }
 
 pub(crate) fn try_to_switch(
     repository: &Repository,
     target: &Target,
     options: &SwitchOptions,
+    sparse_words: SparseWords,
 ) -> Result<Switched> {
     let old = repository.head()?;
     refuse_shared_branch(repository, target, &old)?;
@@ -104,6 +110,7 @@ pub(crate) fn try_to_switch(
     }
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     session.recurse(options.recurse_submodules);
+    session.sparse_words = sparse_words;
     let way = if options.discard_changes {
         Way::Overwrite
     } else {

@@ -390,8 +390,8 @@ impl Join<'_> {
         match (entry.flags.skip_worktree, flags.skip_worktree) {
             // It leaves the sparse checkout, but only if nothing is lost.
             (false, true) => match state {
-                State::Absent => {}
-                _ if state == State::Clean || self.forces() => {
+                // Where there is no file, its directories go if they are empty.
+                _ if matches!(state, State::Clean | State::Absent) || self.forces() => {
                     self.out.removals.push(removal(row, &entry));
                 }
                 _ => {
@@ -440,9 +440,10 @@ impl Join<'_> {
         let was_directory = old.is_some_and(|entry| entry.mode == Mode::Gitlink);
         if self.start.sparse && flags.skip_worktree {
             // It leaves the sparse checkout. Files with changes were refused above.
-            let is_there = state.is_some_and(is_present);
+            let may_go = state.is_some_and(|it| is_present(it) || it == State::Absent);
             if let (Some(row), Some(old)) = (row, merged) {
-                if is_there && !old.flags.skip_worktree {
+                // Where there is no file, its directories go if they are empty.
+                if may_go && !old.flags.skip_worktree {
                     self.out.removals.push(removal(row, &old));
                 }
             }
@@ -461,13 +462,18 @@ impl Join<'_> {
 
     fn remove(&mut self, path: &BStr, row: usize) {
         let (state, rules) = (self.start.states[row], self.start.rules);
+        let entry = self.start.index.entries()[row];
+        let writes = self.start.effect == Effect::Both;
         if self.stays_outside(row, path) {
+            // There is no file, but a switch takes the directories that held it if they are empty.
+            let is_switch = matches!(rules, Rules::TwoWay { .. });
+            if is_switch && writes && state == State::Absent {
+                self.out.removals.push(removal(row, &entry));
+            }
             return;
         }
-        let entry = self.start.index.entries()[row];
         // A file of a conflict is nobody's work.
         let is_unmerged = entry.flags.stage != Stage::Merged;
-        let writes = self.start.effect == Effect::Both;
         if !writes {
             if !is_unmerged {
                 self.may_replace(row, path);

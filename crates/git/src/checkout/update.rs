@@ -6,7 +6,7 @@ use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::recursion::{Around, SubmoduleMoves};
 use super::rejects::ancestors;
 use super::removal::Removals;
-use super::session::Session;
+use super::session::{Session, SparseWords};
 use super::submodules::list_differing;
 use super::supplies::{supplies, Supplies};
 use super::transition::{transition, Effect, Rules, Start, Transition, Write};
@@ -203,7 +203,16 @@ pub(crate) fn carry_out(
     // Removing comes first: it makes room for the files to write.
     submodules.depart(session, &mut done)?;
     clear(&session.root, &obstacles)?;
-    done.warnings.extend(left_despite_sparse(next));
+    match session.sparse_words {
+        SparseWords::None => {}
+        SparseWords::List => done.warnings.extend(left_despite_sparse(next)),
+        SparseWords::Lines => {
+            let paths = next.left_despite_sparse.iter();
+            let words = "not uptodate; will not remove from working tree.";
+            let line = |path| format!("Path '{path}' {words}");
+            done.remarks.extend(paths.map(line));
+        }
+    }
     // Removing comes first: it makes room for the files to write.
     remove(session, old, next, &mut done)?;
     clear(&session.root, &obstacles)?;
@@ -473,7 +482,7 @@ fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
     done.written += results.written.len() as u64;
     done.bytes += results.bytes;
     done.unwritten += results.failed.len() as u64;
-    done.unconverted.extend(results.unconverted);
+    done.remarks.extend(results.unconverted);
     for (at, reason) in results.failed {
         let entry = &next.index.entries()[next.writes[at as usize].row as usize];
         done.failures.push(Failure {

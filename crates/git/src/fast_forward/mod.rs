@@ -6,7 +6,7 @@ mod heads;
 pub use heads::{MergeHead, MergeRequest, Unmergeable};
 
 use crate::branches::{Ended, Relation};
-use crate::checkout::{Done, Move, Outcome, Rejects, Session, Untracked, Way};
+use crate::checkout::{Done, Move, Outcome, Rejects, Session, SparseWords, Untracked, Way};
 use crate::config::boolean;
 use crate::refs::{Expected, Head, Logged, RefChange, RefEdit, RefValue};
 use crate::repository::Repository;
@@ -346,6 +346,7 @@ impl Journey<'_> {
             needs_all: true,
         };
         let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+        session.sparse_words = SparseWords::List;
         let branch = self.head.branch().map(ToOwned::to_owned);
         session.set_source(branch, Some(self.new));
         let committer = repository.committer()?;

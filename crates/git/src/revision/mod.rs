@@ -124,9 +124,15 @@ impl Repository {
 
     /// The commit that `spec` names, tags followed to it.
     pub fn resolve_commit(&self, spec: &BStr) -> Result<ObjectId> {
-        let id = self.resolve_with(spec, Wanted::Commit, None)?.id;
+        let id = self.resolve_committish(spec)?;
         self.peel(&id, Some(ObjectKind::Commit))?
             .ok_or_else(|| failed(spec, "not a commit"))
+    }
+
+    /// The object that `spec` names where a commit is expected: an abbreviated id is that of a commit,
+    /// or of a tag of one, if there is only one of these.
+    pub(crate) fn resolve_committish(&self, spec: &BStr) -> Result<ObjectId> {
+        Ok(self.resolve_with(spec, Wanted::Commit, None)?.id)
     }
 
     /// The tree that `spec` names: a tree, or that of a commit or of a tag of either.

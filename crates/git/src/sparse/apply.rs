@@ -6,7 +6,7 @@ use crate::checkout::session::Session;
 use crate::checkout::supplies::supplies;
 use crate::checkout::transition::{Remove, Transition, Write};
 use crate::checkout::update::{cache_tree, remove, settle, smudge_racy, trust_stat, write};
-use crate::checkout::{Done, Rejects};
+use crate::checkout::{first_blocking, Done, Rejects};
 use crate::index::{EntryStat, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::attribute_files::Direction;
@@ -17,6 +17,9 @@ use crate::worktree::OldIndex;
 use crate::Result;
 use bstr::{BStr, BString};
 use hedgerow_engine::Execution;
+use hedgerow_fs::{FileKind, Stat};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 /// Paths that do not follow the rules, and why.
 #[derive(Default)]
@@ -49,7 +52,7 @@ pub(crate) fn apply(
     let mut states = states(&session.root, &old.index, &state_rules, &session.engine())?;
     trust_stat(&mut states, &old.index, |_| true);
     settle(&session, &mut states, &old.index)?;
-    let (mut next, left) = transition(&old, &states, &matcher);
+    let (mut next, left) = transition(&session, &old, &states, &matcher)?;
     let is_removed = |path: &BStr| next.removes(&old.index, path);
     let direction = Direction::CheckOut {
         is_removed: &is_removed,
@@ -87,7 +90,12 @@ fn written(next: &Transition) -> Vec<Remove> {
     written.map(remove).collect()
 }
 
-fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Transition, Left) {
+fn transition(
+    session: &Session<'_>,
+    old: &OldIndex,
+    states: &[State],
+    matcher: &SparsePatterns,
+) -> Result<(Transition, Left)> {
     let mut left = Left::default();
     let mut next = Transition {
         index: old.index.successor(),
@@ -114,11 +122,14 @@ fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Tr
         let is_module = known.mode == Mode::Gitlink;
         entry.flags.skip_worktree = is_excluded;
         match (known.flags.skip_worktree, is_excluded) {
-            (false, true) if state == State::Absent => {}
-            (false, true) if state == State::Clean => next.removals.push(Remove {
-                row,
-                directory: is_module,
-            }),
+            // Where there is no file, its directories go if they are empty.
+            (false, true) if matches!(state, State::Clean | State::Absent) => {
+                next.removals.push(Remove {
+                    row,
+                    directory: is_module,
+                });
+            }
+            (false, true) if state == State::Blocked && is_nothing(session, path)? => {}
             (false, true) => {
                 entry.flags.skip_worktree = false;
                 left.changed.push(path.to_owned());
@@ -132,11 +143,29 @@ fn transition(old: &OldIndex, states: &[State], matcher: &SparsePatterns) -> (Tr
                     untracked: false,
                 });
             }
+            (true, false) if state == State::Blocked => {
+                let blocking = first_blocking(&session.root, path)?;
+                left.present.push(blocking.unwrap_or(path).to_owned());
+            }
             (true, false) if !is_module => left.present.push(path.to_owned()),
             _ => {}
         }
     }
-    (next, left)
+    Ok((next, left))
+}
+
+/// Whether a link above leads to where `path` does not exist: git looks through it.
+fn is_nothing(session: &Session<'_>, path: &BStr) -> Result<bool> {
+    let Some(blocking) = first_blocking(&session.root, path)? else {
+        return Ok(false);
+    };
+    let top = session.repository.require_work_tree()?;
+    let place = |path: &BStr| top.join(OsStr::from_bytes(path));
+    let is_link = |stat: Stat| stat.kind == FileKind::Symlink;
+    let is_directory = |stat: Stat| stat.kind == FileKind::Directory;
+    Ok(hedgerow_fs::lstat(&place(blocking))?.is_some_and(is_link)
+        && hedgerow_fs::stat(&place(blocking))?.is_none_or(is_directory)
+        && hedgerow_fs::lstat(&place(path))?.is_none())
 }
 
 impl Left {

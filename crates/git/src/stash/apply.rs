@@ -6,7 +6,7 @@ use super::index_patch::patched;
 use super::untracked;
 use crate::checkout::{
     reset, update_amending, Done, Move, Outcome, Rejects, ResetMode, ResetOptions, ResetRequest,
-    ResetTarget, Session, Untracked, Way,
+    ResetTarget, Session, SparseWords, Untracked, Way,
 };
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
@@ -180,6 +180,7 @@ pub fn apply(
         Some(tree) => like_tree(index, tree).map(Some),
         None => unstaged(index, &old.index, &merged, &mut not_unstaged).map(Some),
     };
+    session.sparse_words = SparseWords::List;
     let outcome = update_amending(&mut session, &job, &mut || Ok(()), &mut amend)?;
     drop(session);
     let applied = match outcome {

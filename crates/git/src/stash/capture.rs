@@ -7,7 +7,7 @@ use crate::objects::{write_tree, ObjectWriter};
 use crate::status::{staged, Staged};
 use crate::tree::Side;
 use crate::worktree::attribute_files::{directories_above, Direction};
-use crate::worktree::compare::Comparison;
+use crate::worktree::compare::{Comparison, Refreshed};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{states_of, State};
 use crate::worktree::OldIndex;
@@ -20,6 +20,8 @@ use hedgerow_fs::FileKind;
 use hedgerow_object::ObjectKind;
 use hedgerow_tree::split_path;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 
 /// The local changes of tracked files.
@@ -31,6 +33,10 @@ pub(super) struct Changes {
     pub is_meant: Vec<bool>,
     /// How the index differs from HEAD, where the pathspecs match.
     pub staged: Staged,
+    /// Whether anything at all is staged.
+    pub is_staged: bool,
+    /// The files that were read and found unchanged.
+    refreshed: Vec<Refreshed>,
 }
 
 impl Changes {
@@ -54,13 +60,14 @@ impl Changes {
         let rules = session.rules(&old);
         let engine = session.engine();
         let mut states = states_of(&session.root, &old.index, &rules, is_asked, &engine)?;
-        settle(session, &mut states, &old.index)?;
+        let refreshed = settle(session, &mut states, &old.index)?;
         for (row, state) in states.iter_mut().enumerate() {
             if !is_asked(row) {
                 *state = State::Clean;
             }
         }
         let mut staged = staged(session.repository, &old.index, Some(head), &engine)?;
+        let is_staged = !staged.changes.is_empty();
         staged.changes.retain(|change| {
             let version = change.index.or(change.head);
             version.is_some_and(|version| fits(change.path.as_bstr(), version.mode))
@@ -70,7 +77,18 @@ impl Changes {
             states,
             is_meant,
             staged,
+            is_staged,
+            refreshed,
         })
+    }
+
+    /// The index with the stat data of files that were found unchanged, if there are such.
+    pub(super) fn refreshed_index(mut self) -> Option<Index> {
+        let entries = self.old.index.entries_mut();
+        for (row, stat) in &self.refreshed {
+            entries[*row as usize].stat = *stat;
+        }
+        (!self.refreshed.is_empty()).then_some(self.old.index)
     }
 
     /// Whether there are any. What changed in submodules is none.
@@ -146,6 +164,9 @@ impl Changes {
                 // Like git, which keeps what is staged and in no commit: its file is gone, so the
                 // entry holds the only name of that content.
                 State::Absent | State::Blocked if self.is_new(path) => {}
+                // A link took the place of a directory above, and leads to another directory: like
+                // git, which does not count that as a deletion.
+                State::Blocked if leads_to_directory(session, path)? => {}
                 State::Absent | State::Blocked => {
                     edits.insert(path.to_owned(), None);
                 }
@@ -187,6 +208,13 @@ impl Changes {
             &session.engine(),
         )
     }
+}
+
+/// Whether there is a directory at `path` if links above are followed.
+fn leads_to_directory(session: &Session<'_>, path: &BStr) -> Result<bool> {
+    let top = session.repository.require_work_tree()?;
+    let found = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path)))?;
+    Ok(found.is_some_and(|found| found.kind == FileKind::Directory))
 }
 
 /// The paths of entries below `path`, which is a file now.

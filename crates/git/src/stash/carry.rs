@@ -10,8 +10,8 @@ use super::entry::StashEntry;
 use super::list::store_entry;
 use super::push::{record, PushOptions, PushOutcome};
 use crate::checkout::{
-    move_to, short, try_to_switch, Autostash, LocalChange, Outcome, Session, SwitchOptions,
-    Switched, Target, Way,
+    move_to, short, try_to_switch, Autostash, LocalChange, Outcome, Session, SparseWords,
+    SwitchOptions, Switched, Target, Way,
 };
 use crate::merge::{ConflictStyle, Labels, TreeMerge};
 use crate::objects::ObjectWriter;
@@ -44,7 +44,7 @@ pub fn switch_merging(
     style: Option<ConflictStyle>,
 ) -> Result<MergingSwitch> {
     repository.with_promised(|repository| {
-        let first = try_to_switch(repository, target, options)?;
+        let first = try_to_switch(repository, target, options, SparseWords::None)?;
         if !matches!(first.outcome, Outcome::Rejected(_)) {
             return Ok(MergingSwitch::Switched(Box::new(first)));
         }
@@ -92,12 +92,7 @@ impl Carrier<'_> {
         };
         let recorded = match record(&session, &wish)? {
             Ok(recorded) => recorded,
-            Err(PushOutcome::NoChanges) => return Ok(MergingSwitch::Switched(Box::new(first))),
-            // Without a commit, only what is staged is a change.
-            Err(PushOutcome::NoCommit) if session.read_index()?.index.entries().is_empty() => {
-                return Ok(MergingSwitch::Switched(Box::new(first)));
-            }
-            Err(outcome) => return Ok(MergingSwitch::Unstashable(outcome)),
+            Err(unrecorded) => return self.unrecorded(&session, unrecorded.outcome, first),
         };
         let (commit, warnings) = (recorded.commit, recorded.warnings);
         let entry = StashEntry::of_commit(repository, &commit, commit.to_string().as_str().into())?;
@@ -133,6 +128,26 @@ impl Carrier<'_> {
             autostash.local_changes = self.local_changes()?;
         }
         Ok(MergingSwitch::Switched(Box::new(switched)))
+    }
+
+    /// How it ends if nothing can be put aside. `first` is how it ended without that.
+    fn unrecorded(
+        &self,
+        session: &Session<'_>,
+        outcome: PushOutcome,
+        first: Switched,
+    ) -> Result<MergingSwitch> {
+        // Without a commit, only what is staged is a change.
+        let has_none = match outcome {
+            PushOutcome::NoChanges => true,
+            PushOutcome::NoCommit => session.read_index()?.index.entries().is_empty(),
+            _ => false,
+        };
+        Ok(if has_none {
+            MergingSwitch::Switched(Box::new(first))
+        } else {
+            MergingSwitch::Unstashable(outcome)
+        })
     }
 
     /// The names of the sides in conflicts: the branches, and `local`.

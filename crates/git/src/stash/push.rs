@@ -9,7 +9,7 @@ use crate::checkout::{
     checkout_paths, reset, Done, PathOptions, PathOutcome, ResetMode, ResetOptions, ResetOutcome,
     ResetRequest, ResetTarget, Session, Unmerged,
 };
-use crate::index::Mode;
+use crate::index::{Index, Mode};
 use crate::objects::{write_tree, NewCommit, ObjectWriter, TreeRow};
 use crate::refs::Signature;
 use crate::repository::Repository;
@@ -79,10 +79,15 @@ pub struct Pushed {
 
 /// Puts local changes aside.
 pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
-    let session = Session::begin(repository, options.threshold, &options.execution)?;
+    let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     let recorded = match record(&session, options)? {
         Ok(recorded) => recorded,
-        Err(outcome) => return Ok(outcome),
+        Err(Unrecorded { outcome, refreshed }) => {
+            if let Some(index) = refreshed {
+                session.write_index(&index, false)?;
+            }
+            return Ok(outcome);
+        }
     };
     if !repository.has_log(STASH.into()) {
         super::list::clear_stash(repository)?;
@@ -129,7 +134,7 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
 pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     let session = Session::begin(repository, options.threshold, &options.execution)?;
     Ok(match record(&session, options)? {
-        Err(outcome) => outcome,
+        Err(unrecorded) => unrecorded.outcome,
         Ok(recorded) => PushOutcome::Pushed(Box::new(Pushed {
             commit: recorded.commit,
             message: recorded.message,
@@ -156,11 +161,27 @@ pub(super) struct Recorded {
     untracked: Vec<(BString, Mode, ObjectId)>,
 }
 
+/// Why no entry was made.
+pub(super) struct Unrecorded {
+    pub outcome: PushOutcome,
+    /// The index, if it is to be written because it knows more of the files now.
+    refreshed: Option<Index>,
+}
+
+impl From<PushOutcome> for Unrecorded {
+    fn from(outcome: PushOutcome) -> Self {
+        Unrecorded {
+            outcome,
+            refreshed: None,
+        }
+    }
+}
+
 /// Writes the commits of an entry, unless there is nothing to record or it cannot be done.
 pub(super) fn record(
     session: &Session<'_>,
     options: &PushOptions,
-) -> Result<Result<Recorded, PushOutcome>> {
+) -> Result<Result<Recorded, Unrecorded>> {
     let repository = session.repository;
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;
@@ -175,15 +196,15 @@ pub(super) fn record(
         }
         let unmatched = specs.unmatched();
         if !unmatched.is_empty() {
-            return Ok(Err(PushOutcome::Unmatched(unmatched)));
+            return Ok(Err(PushOutcome::Unmatched(unmatched).into()));
         }
     }
     if old.index.is_unmerged() {
-        return Ok(Err(PushOutcome::Unmerged(unmerged_paths(&old.index))));
+        return Ok(Err(PushOutcome::Unmerged(unmerged_paths(&old.index)).into()));
     }
     let head = repository.head()?;
     let Some(id) = head.id() else {
-        return Ok(Err(PushOutcome::NoCommit));
+        return Ok(Err(PushOutcome::NoCommit.into()));
     };
     let commit = repository.commit(&id)?;
     let changes = Changes::find(session, old, commit.tree, specs.as_ref())?;
@@ -192,15 +213,18 @@ pub(super) fn record(
     let (specs_given, execution) = (&options.pathspecs, session.execution());
     let untracked = untracked::list(repository, wish, specs_given, execution, &mut warnings)?;
     if !changes.are_there() && untracked.is_empty() {
-        return Ok(Err(PushOutcome::NoChanges));
+        return Ok(Err(Unrecorded {
+            outcome: PushOutcome::NoChanges,
+            refreshed: changes.refreshed_index(),
+        }));
     }
-    if options.staged && changes.staged.changes.is_empty() && specs.is_none() {
-        return Ok(Err(PushOutcome::NothingStaged));
+    if options.staged && !changes.is_staged {
+        return Ok(Err(PushOutcome::NothingStaged.into()));
     }
     if options.staged {
         let left = changed_since(&changes);
         if !left.is_empty() {
-            return Ok(Err(PushOutcome::Unseparable(left)));
+            return Ok(Err(PushOutcome::Unseparable(left).into()));
         }
     }
     let writer = ObjectWriter::new(repository)?;
@@ -248,7 +272,7 @@ pub(super) fn record(
         match changes.worktree_tree(session, &writer, &mut warnings) {
             Ok(tree) => tree,
             Err(error @ (Error::Usage { .. } | Error::Setup { .. })) => {
-                return Ok(Err(PushOutcome::Unsaved(error)))
+                return Ok(Err(PushOutcome::Unsaved(error).into()))
             }
             Err(error) => return Err(error),
         }
@@ -393,6 +417,8 @@ fn restore_paths(
         recurse_submodules: Some(false),
         may_match_nothing: true,
         runs_hook: false,
+        // What is staged stays there if that is asked for, and only its files go.
+        in_index: !(options.staged && options.keep_index),
         ..path_options(options, vec![":/".into()])
     };
     set_paths(repository, &options, done).map(drop)
@@ -459,6 +485,6 @@ fn add(done: &mut Done, more: Done) {
     done.unwritten += more.unwritten;
     done.said.extend(more.said);
     done.warnings.extend(more.warnings);
-    done.unconverted.extend(more.unconverted);
+    done.remarks.extend(more.remarks);
     done.collided.extend(more.collided);
 }

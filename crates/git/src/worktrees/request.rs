@@ -9,6 +9,7 @@ use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use hedgerow_object::ObjectKind;
 
 /// What is told while a working tree is added, in git's order.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub enum Notice<'a> {
     /// There is no commit to check out; `--orphan` would create an unborn branch. The name of the
     /// branch, if one was given.
     OrphanHint(Option<&'a BStr>),
+    /// The argument names this object, of this kind, and not a commit.
+    NotACommit(ObjectId, ObjectKind),
     /// What the working tree will have.
     Preparing(&'a Preparing),
     /// A warning, in git's words.
@@ -141,7 +144,7 @@ impl Guessing<'_, '_> {
             let is_guessed = self.guess_from_path(&mut request)?;
             request.orphan = !is_guessed && self.infers_orphan(true)?;
         } else {
-            if commit(self.repository, word)?.is_none() {
+            if self.commit(word)?.is_none() {
                 if let RemoteMatch::One(upstream) = self.repository.dwim_remote_branch(word)? {
                     request.new_branch = Some(word.to_owned());
                     request.source = upstream.tracking;
@@ -153,7 +156,7 @@ impl Guessing<'_, '_> {
     }
 
     fn check(&mut self, request: &Request) -> Result<()> {
-        if request.orphan || commit(self.repository, request.source.as_ref())?.is_some() {
+        if request.orphan || self.commit(request.source.as_ref())?.is_some() {
             return Ok(());
         }
         if self.options.commitish.is_none() {
@@ -165,6 +168,17 @@ impl Guessing<'_, '_> {
             (self.notice)(Notice::OrphanHint(name));
         }
         Err(invalid(request.source.as_ref()))
+    }
+
+    /// The commit that `word` names; if it names something else, that is told.
+    fn commit(&mut self, word: &BStr) -> Result<Option<ObjectId>> {
+        let found = commit(self.repository, word)?;
+        if found.is_none() {
+            if let Some((id, kind)) = object(self.repository, word)? {
+                (self.notice)(Notice::NotACommit(id, kind));
+            }
+        }
+        Ok(found)
     }
 
     fn check_head(&mut self, request: &Request) -> Result<()> {
@@ -278,6 +292,18 @@ impl Guessing<'_, '_> {
 pub(crate) fn commit(repository: &Repository, word: &BStr) -> Result<Option<ObjectId>> {
     match repository.resolve_commit(word) {
         Ok(id) => Ok(Some(id)),
+        Err(Error::Revision { .. } | Error::Pack(hedgerow_pack::Error::Missing { .. })) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The object that `word` names, or the tag that it names leads to, and its kind.
+fn object(repository: &Repository, word: &BStr) -> Result<Option<(ObjectId, ObjectKind)>> {
+    let found = repository.resolve_committish(word);
+    let found = found.and_then(|id| repository.peel(&id, None));
+    match found {
+        Ok(None) => Ok(None),
+        Ok(Some(id)) => Ok(Some((id, repository.object_kind(&id)?))),
         Err(Error::Revision { .. } | Error::Pack(hedgerow_pack::Error::Missing { .. })) => Ok(None),
         Err(error) => Err(error),
     }

@@ -145,7 +145,7 @@ pub fn run(command: &SparseCheckout, global: &Global, output: &Output) -> Result
 fn tell(changed: &Changed, output: &Output) -> u8 {
     changed.warnings.iter().for_each(|it| output.warn(it));
     let done = &changed.done;
-    done.unconverted.iter().for_each(|it| output.error(it));
+    done.remarks.iter().for_each(|it| output.error(it));
     done.warnings.iter().for_each(|it| output.warn(it));
     if !done.collided.is_empty() {
         output.warn(super::messages::collided(&done.collided));

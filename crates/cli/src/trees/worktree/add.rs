@@ -186,7 +186,8 @@ fn tell(
     global: &Global,
     output: &Output,
 ) -> Result<(), Error> {
-    if global.quiet && !matches!(notice, Notice::Warning(_)) {
+    let is_grave = matches!(notice, Notice::Warning(_) | Notice::NotACommit(..));
+    if global.quiet && !is_grave {
         return Ok(());
     }
     match notice {
@@ -205,6 +206,9 @@ fn tell(
             if repository.advises("worktreeAddOrphan")? {
                 output.advise(&advice::with_switch(repository, "worktreeAddOrphan", text));
             }
+        }
+        Notice::NotACommit(id, kind) => {
+            output.error(format_args!("object {id} is a {kind}, not a commit"));
         }
         Notice::Preparing(preparing) => {
             let short = |id: &ObjectId| repository.short_id(id);
@@ -256,8 +260,7 @@ fn finish(
 }
 
 fn tell_done(done: &Done, output: &Output) {
-    let unconverted = done.unconverted.iter();
-    unconverted.for_each(|reason| output.error(reason));
+    done.remarks.iter().for_each(|it| output.error(it));
     done.warnings.iter().for_each(|it| output.warn(it));
     if !done.collided.is_empty() {
         output.warn(super::super::messages::collided(&done.collided));

@@ -9,6 +9,10 @@ use hedgerow_testkit::{run, Outcome, Program, Snapshot};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Files, `.git`, and the entries of the index.
+type Picture = (Snapshot, Snapshot, Vec<u8>);
 
 /// A command in copies of the repositories of a pair.
 pub struct Trial<'p> {
@@ -17,23 +21,30 @@ pub struct Trial<'p> {
     git: Repository,
     expected: Outcome,
     found: Outcome,
-    /// What hedgerow changed.
+    /// Whether hedgerow changed anything.
     is_touched: bool,
+    /// Git's copy before and after.
+    pictures: [Picture; 2],
     _home: tempfile::TempDir,
 }
 
 impl<'p> Trial<'p> {
     pub fn run(pair: &'p Pair, name: &'p str, words: &[Vec<u8>]) -> Trial<'p> {
         let home = crate::support::temporary();
-        let git = pair.git.copy(&home.path().join("git"));
-        let our = pair.hedgerow.copy(&home.path().join("our"));
+        let git = dated_copy(&pair.git, &home.path().join("git"));
+        let our = dated_copy(&pair.hedgerow, &home.path().join("our"));
+        // The files are other ones than those that the indexes know, with the same times.
+        for copy in [&git, &our] {
+            copy.git(&["config", "core.checkStat", "minimal"]);
+            copy.git(&["config", "core.trustCtime", "false"]);
+        }
         let told = |program: Program, repository: &Repository| {
             let mut command = program.command(&repository.root);
             command.arg(name);
             command.args(words.iter().map(|word| OsStr::from_bytes(word)));
             run(command)
         };
-        let before = picture(&our);
+        let (before, git_before) = (picture(&our), picture(&git));
         let expected = told(Program::Git, &git);
         let mut found = told(HEDGEROW, &our);
         let (git_root, our_root) = (git.root.to_string_lossy(), our.root.to_string_lossy());
@@ -45,6 +56,7 @@ impl<'p> Trial<'p> {
             expected,
             found,
             is_touched,
+            pictures: [git_before, picture(&git)],
             git,
             _home: home,
         }
@@ -53,7 +65,17 @@ impl<'p> Trial<'p> {
     /// Whether hedgerow refuses rightly what git does, or git has not done what it says.
     pub fn is_refused_rightly(&self) -> bool {
         let (expected, found) = (&self.expected, &self.found);
-        if self.leaves_settings() || self.puts_aside_but_leaves() {
+        let [before, after] = &self.pictures;
+        if self.leaves_settings() || self.puts_aside_but_leaves() || self.leaves_auto_merge() {
+            return true;
+        }
+        if self.aborts() || self.lists_outside() || self.leaves_out() {
+            return true;
+        }
+        if self.puts_aside_what_git_loses() {
+            return true;
+        }
+        if self.stops_in_a_list() || self.explains_encoding() || self.brings_submodule_back() {
             return true;
         }
         let is_refused = matches!(found.code, 1 | 128) && found.stderr != expected.stderr;
@@ -62,7 +84,7 @@ impl<'p> Trial<'p> {
         }
         self.stops_halfway()
             || self.cannot_put_aside()
-            || self.brings_back()
+            || before != after && self.brings_back()
             || self.loses()
             || self.overlooks()
     }
@@ -116,6 +138,107 @@ impl<'p> Trial<'p> {
         let says = |words| self.expected.stderr.contains(words);
         let code = self.expected.code;
         code == 1 && says("Applied autostash") || code == 128 && says("could not reset --hard")
+    }
+
+    /// Git does that without saying so, and all is as before but for the name of the merged tree.
+    fn leaves_auto_merge(&self) -> bool {
+        let (expected, found) = (&self.expected, &self.found);
+        let [mut before, mut after] = self.pictures.clone();
+        let name = &b"AUTO_MERGE"[..];
+        let is_left = before.1.remove(name) != after.1.remove(name);
+        let is_refused = (expected.code, found.code) == (1, 1) && !self.is_touched;
+        is_refused && is_left && before == after
+    }
+
+    /// Git finds a contradiction in itself.
+    fn aborts(&self) -> bool {
+        self.expected.code == 134 && self.expected.stderr.contains(": Assertion `")
+    }
+
+    /// Having met a submodule, git lists files among the changes that are outside of the sparse
+    /// checkout; otherwise it does not.
+    fn lists_outside(&self) -> bool {
+        let (expected, found) = (&self.expected, &self.found);
+        let is_switch = ["checkout", "switch"].contains(&self.name) && expected.code == 0;
+        if !is_switch || (found.code, &found.stderr) != (0, &expected.stderr) {
+            return false;
+        }
+        let ours: Vec<&[u8]> = lines(&found.stdout).collect();
+        let more = lines(&expected.stdout).filter(|line| !ours.contains(line));
+        let more: Vec<&[u8]> = more.map(|line| line.get(2..).unwrap_or(line)).collect();
+        let mut entries = records(&self.pictures[1].2);
+        let has_submodule = entries.any(|entry| entry.starts_with(b"160000 "));
+        has_submodule && !more.is_empty() && self.in_rules(&more).is_some_and(|it| it.is_empty())
+    }
+
+    /// Where a directory of a sparse index becomes a file that is inside of the sparse checkout, git
+    /// does not write that file.
+    fn leaves_out(&self) -> bool {
+        if self.name == "sparse-checkout" || (self.expected.code, self.found.code) != (0, 0) {
+            return false;
+        }
+        let [before, after] = [&self.pair.git, &self.git]
+            .map(|repository| answer(repository, &[b"ls-files", b"-t"]).stdout);
+        let known: BTreeSet<&[u8]> = lines(&before).collect();
+        let skipped = lines(&after).filter(|line| !known.contains(line));
+        let skipped = skipped.filter_map(|line| line.strip_prefix(b"S "));
+        let skipped: Vec<&[u8]> = skipped.collect();
+        !skipped.is_empty() && self.in_rules(&skipped).is_some_and(|it| !it.is_empty())
+    }
+
+    /// Which of these paths are inside of the sparse checkout, as git says.
+    fn in_rules(&self, paths: &[&[u8]]) -> Option<Vec<u8>> {
+        let input = paths.join(&b'\n');
+        let outcome = self.git.run(&["sparse-checkout", "check-rules"], &input);
+        (outcome.code == 0).then_some(outcome.stdout)
+    }
+
+    /// Git tells of some submodules before it finds one that `.gitmodules` does not name.
+    fn stops_in_a_list(&self) -> bool {
+        let (expected, found) = (&self.expected, &self.found);
+        let is_refused = (expected.code, found.code) == (128, 128);
+        self.name == "submodule"
+            && is_refused
+            && expected.stderr == found.stderr
+            && found.stdout.is_empty()
+            && !self.is_touched
+    }
+
+    /// Git overwrites staged or untracked content, which hedgerow puts into the stash.
+    fn puts_aside_what_git_loses(&self) -> bool {
+        let words = "our local changes are stashed";
+        let is_kept = self.found.code == 0 && self.found.stderr.contains(words);
+        is_kept && !self.expected.stderr.contains(words) && self.loses()
+    }
+
+    /// Git has more words for a file that lacks the mark of its encoding.
+    fn explains_encoding(&self) -> bool {
+        let (expected, found) = (&self.expected, &self.found);
+        let is_hint = |line: &&str| {
+            line.contains("BOM is required in '") || line.contains(" byte order mark (BOM). ")
+        };
+        let others = |outcome: &'_ Outcome| -> Vec<String> {
+            let lines = outcome.stderr.lines().filter(|line| !is_hint(line));
+            lines.map(str::to_owned).collect()
+        };
+        expected.stderr.lines().any(|line| is_hint(&line))
+            && others(expected) == others(found)
+            && (expected.code, &expected.stdout) == (found.code, &found.stdout)
+    }
+
+    /// Where git puts changes aside, it brings a submodule back that was no longer in the index, for as
+    /// long as the switch takes; then it cannot remove the directory. Here it has never come back.
+    fn brings_submodule_back(&self) -> bool {
+        let (expected, found) = (&self.expected, &self.found);
+        let line = "warning: unable to rmdir 'submodule': Directory not empty\n";
+        let is_tracked = |picture: &Picture| {
+            let mut entries = records(&picture.2);
+            entries.any(|entry| entry.ends_with(b"\tsubmodule"))
+        };
+        expected.stderr.replacen(line, "", 1) == found.stderr
+            && expected.stderr.contains("our local changes are stashed")
+            && (expected.code, &expected.stdout) == (found.code, &found.stdout)
+            && !self.pictures.iter().any(is_tracked)
     }
 
     /// Git succeeds, but untracked or staged content is gone; or it replaced an untracked file that was
@@ -180,8 +303,15 @@ impl<'p> Trial<'p> {
     }
 }
 
-/// Files, `.git` and index.
-fn picture(repository: &Repository) -> (Snapshot, Snapshot, Vec<u8>) {
+/// A copy whose files have the times of the original.
+fn dated_copy(repository: &Repository, root: &Path) -> Repository {
+    let mut command = hedgerow_testkit::isolated("cp");
+    command.arg("-a").args([repository.root.as_path(), root]);
+    run(command).ok("cp -a");
+    Repository::at(root.to_owned())
+}
+
+fn picture(repository: &Repository) -> Picture {
     let entries = repository.git(&["ls-files", "-s", "-z"]);
     (repository.tree(), repository.metadata(), entries)
 }
@@ -226,6 +356,11 @@ fn listed(repository: &Repository, words: &[&str]) -> Vec<Vec<u8>> {
     records(&repository.git(words))
         .map(<[u8]>::to_vec)
         .collect()
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.filter(|line| !line.is_empty())
 }
 
 fn records(list: &[u8]) -> impl Iterator<Item = &[u8]> {

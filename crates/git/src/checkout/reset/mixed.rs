@@ -335,7 +335,8 @@ fn unstaged(session: &Session<'_>, index: &Index, states: &[State]) -> Result<Ve
         } else if let (Some(submodules), State::Clean, true) =
             (&submodules, state, is_submodule(entry))
         {
-            submodules.state(path, &entry.id)?.map(|_| 'M')
+            let letter = if entry.flags.intent_to_add { 'A' } else { 'M' };
+            submodules.state(path, &entry.id)?.map(|_| letter)
         } else {
             status(session, path, entry, *state)?
         };

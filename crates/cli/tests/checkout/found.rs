@@ -1,0 +1,209 @@
+//! What random histories found: each mend has its own small test, with git in the twin.
+
+use crate::support::{Pair, Repository};
+
+fn origin() -> Repository {
+    let repository = Repository::init(&[]);
+    for path in ["top", "a/f", "b/f", "c/d/e"] {
+        repository.write(path, format!("{path}\n"));
+    }
+    repository.commit("first");
+    repository.git(&["tag", "first"]);
+    repository.remove("b/f");
+    repository.write("c/d/e", "changed\n");
+    repository.commit("second");
+    repository.git(&["tag", "second"]);
+    repository.git(&["checkout", "-q", "first"]);
+    repository
+}
+
+/// A link took the place of a directory, and leads to one that has a directory of the same name as
+/// the file below. Git does not record that file as deleted.
+#[test]
+fn a_stash_keeps_files_below_a_link_that_leads_to_a_directory() {
+    let origin = Repository::init(&[]);
+    for path in ["d/x", "x/in", "top"] {
+        origin.write(path, format!("{path}\n"));
+    }
+    origin.commit("first");
+    let mut pair = Pair::of(&origin, "below a link");
+    pair.each("a link above", |repository| {
+        std::fs::remove_dir_all(repository.path("d")).unwrap();
+        repository.symlink("d", ".");
+        repository.write("top", "changed\n");
+    });
+    pair.both("stash", "", &["push"], &[]);
+    let recorded = pair
+        .hedgerow
+        .ask(&["ls-tree", "-r", "--name-only", "stash"]);
+    assert!(recorded.contains("d/x"), "{recorded}");
+}
+
+#[test]
+fn directories_of_files_that_are_not_there_go_with_their_entries() {
+    for words in [&["checkout", "second"][..], &["checkout", "-f", "second"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("sparse", |repository| {
+            repository.git(&["sparse-checkout", "set", "--cone", "a"]);
+            std::fs::create_dir_all(repository.path("b")).unwrap();
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+    }
+}
+
+#[test]
+fn directories_of_removed_files_go_when_they_leave_the_sparse_checkout() {
+    let empty = |repository: &Repository| std::fs::remove_file(repository.path("c/d/e")).unwrap();
+    let mut pair = Pair::of(&origin(), "set");
+    pair.each("an empty directory", empty);
+    let cone: [&[&str]; 1] = [&["set", "--cone", "a"]];
+    pair.both("sparse-checkout", "", cone[0], &[]);
+    for words in [&["-f", "second"][..], &["second"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("sparse", |repository| {
+            repository.git(&["sparse-checkout", "set", "--cone", "a"]);
+            repository.write("c/d/e", "c/d/e\n");
+            repository.git(&["update-index", "--refresh"]);
+            empty(repository);
+        });
+        pair.both("checkout", "", words, &[]);
+    }
+}
+
+/// A link took the place of a directory above, and leads nowhere; or a file did.
+#[test]
+fn what_is_below_links_and_files_leaves_the_sparse_checkout_as_in_git() {
+    for is_link in [true, false] {
+        for words in [&["set", "--cone", "a"][..], &["disable"]] {
+            let mut pair = Pair::of(&origin(), &format!("{words:?} {is_link}"));
+            pair.each("in the way", |repository| {
+                if words == ["disable"] {
+                    repository.git(&["sparse-checkout", "set", "--cone", "a"]);
+                } else {
+                    std::fs::remove_dir_all(repository.path("c/d")).unwrap();
+                }
+                std::fs::create_dir_all(repository.path("c")).unwrap();
+                if is_link {
+                    repository.symlink("c/d", "nowhere");
+                } else {
+                    repository.write("c/d", "mine\n");
+                }
+            });
+            pair.both("sparse-checkout", "", words, &[]);
+        }
+    }
+}
+
+#[test]
+fn each_command_has_its_words_for_files_that_stay_outside() {
+    for words in [
+        &["reset", "--merge"][..],
+        &["reset", "-q", "--merge"],
+        &["reset", "--keep", "second"],
+        &["read-tree", "-m", "-u", "HEAD", "second"],
+        &["checkout", "-q", "-m", "HEAD"],
+        &["switch", "-m", "--detach", "second"],
+        &["switch", "--detach", "second"],
+        &["merge", "--ff-only", "--no-stat", "second"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("sparse", |repository| {
+            repository.git(&["sparse-checkout", "set", "--cone", "c"]);
+            repository.write("a/f", "mine\n");
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+    }
+}
+
+/// What is found unchanged is not read again: the index has its stat data afterwards.
+#[test]
+fn commands_refresh_the_index_as_git_does() {
+    for words in [
+        &["stash", "push"][..],
+        &["stash", "push", "-u"],
+        &["checkout", "-q", "-b", "new"],
+        &["checkout", "-b", "new"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.is_dated = true;
+        pair.each_edited("touch", |pair, repository| {
+            pair.edit(repository, b"top", b"top\n");
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+        pair.assert_fresh();
+    }
+}
+
+#[test]
+fn nothing_staged_is_said_with_pathspecs_too() {
+    for words in [
+        &["push", "-S", "--", "top"][..],
+        &["push", "-k", "-S", "-q", "--", "a"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("edit", |repository| {
+            repository.write("top", "mine\n");
+            repository.write("a/f", "mine\n");
+        });
+        pair.both("stash", "", words, &[]);
+    }
+}
+
+#[test]
+fn what_is_staged_stays_in_the_index_if_it_alone_is_put_aside() {
+    let mut pair = Pair::of(&origin(), "kept");
+    pair.any_trees = true;
+    pair.each("stage", |repository| {
+        repository.write("top", "mine\n");
+        repository.write("new", "new\n");
+        repository.remove("b/f");
+        repository.git(&["add", "-A"]);
+        repository.write("a/f", "unstaged\n");
+    });
+    pair.both("stash", "", &["push", "-k", "-S"], &[]);
+}
+
+#[test]
+fn a_tree_is_no_start_of_a_working_tree() {
+    let mut pair = Pair::of(&origin(), "a tree");
+    for words in [
+        &["add", "w", "HEAD^{tree}"][..],
+        &["add", "-q", "-b", "new", "w", "HEAD^{tree}"],
+        &["add", "--detach", "w", "HEAD^{tree}"],
+        &["add", "w", "HEAD:top"],
+        &["add", "w", "nothing"],
+    ] {
+        pair.both("worktree", "", words, &[]);
+    }
+}
+
+#[test]
+fn a_moved_submodule_is_not_what_the_index_has() {
+    let module = Repository::init(&[]);
+    module.commit_files(&[("file", "one\n")], "one");
+    module.commit_files(&[("file", "two\n")], "two");
+    let origin = origin();
+    let url = module.root.to_str().unwrap();
+    let allow = ["-c", "protocol.file.allow=always"];
+    origin.git(
+        &[
+            &allow[..],
+            &["submodule", "--quiet", "add", url, "submodule"],
+        ]
+        .concat(),
+    );
+    origin.git(&["commit", "-qm", "with a submodule"]);
+    for words in [
+        &["-a"][..],
+        &["-a", "-q"],
+        &["-a", "-f"],
+        &["-a", "-n", "-u"],
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        pair.both("checkout-index", "", words, &[]);
+        pair.each("move", |repository| {
+            repository.git(&["-C", "submodule", "checkout", "-q", "HEAD~1"]);
+        });
+        pair.both("checkout-index", "", words, &[]);
+    }
+}

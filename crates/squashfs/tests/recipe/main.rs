@@ -69,6 +69,7 @@ fn damage_is_refused_or_makes_no_difference_to_the_rules() {
             keep: true,
             xattrs: xattrs.map_err(|error| of_a_line(Err(error))).ok(),
             contexts: contexts.map_err(|error| of_a_line(Err(error))).ok(),
+            ..Labels::default()
         });
         let rules = SortRules::parse(name, &rules);
         let rules = rules.or_else(|error| {

@@ -146,11 +146,14 @@ if [ "${NO_SBOM:-}" != 1 ]; then
         cargo install --locked --debug -q --root "$target/tools" cargo-cyclonedx
     fi
     # It writes beside the manifest, and only there.
-    trap 'rm -rf "$work"; rm -f crates/*/hedgerow.cdx.json' EXIT
-    cargo cyclonedx -q --manifest-path crates/cli/Cargo.toml --format json --override-filename hedgerow.cdx
-    # Where it was built is nobody's business; a serial number would differ each time.
-    sed "s#file://$PWD#file://#g; /\"serialNumber\"/d" crates/cli/hedgerow.cdx.json \
-        >"$dist/hedgerow-$version.cdx.json"
+    trap 'rm -rf "${work:-}"; rm -f crates/*/hedgerow.cdx.json' EXIT
+    for triple in $targets; do
+        cargo cyclonedx -q --manifest-path crates/cli/Cargo.toml --target "$triple" --format json \
+            --override-filename hedgerow.cdx
+        # Where it was built is nobody's business; a serial number would differ each time.
+        sed "s#file://$PWD#file://#g; /\"serialNumber\"/d" crates/cli/hedgerow.cdx.json \
+            >"$dist/hedgerow-$version-$triple.cdx.json"
+    done
 fi
 (cd "$dist" && sha256sum -- * >SHA256SUMS)
 ls -l "$dist"

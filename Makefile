@@ -35,7 +35,7 @@ fuzz: ## all fuzz targets from their kept corpus (SECONDS=n for each, TARGETS="a
 fuzz-smoke: ## each fuzz target for 20 s from its kept corpus, always with the same seed
 	@FUZZ_SEED=1 bash scripts/fuzz.sh 20
 
-dist: ## static binaries, archives, Debian packages, SBOM and checksums, in target/dist (TARGETS=)
+dist: ## static binaries, archives, packages, SBOM and checksums, in target/artefacts (TARGETS=)
 	@bash scripts/dist.sh
 
 docs: ## generated pages, checked links, and the site in target/site (installs mdbook)

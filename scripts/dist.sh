@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Makes what is shipped, in target/dist: for each machine an archive and a Debian package with a
-# binary that needs no library, the list of its ingredients (SBOM, CycloneDX), and checksums.
+# Makes what is shipped, in target/artefacts: for each machine an archive, and packages for Debian and for
+# RPM, with a binary that needs no library; the list of its ingredients (SBOM, CycloneDX), and
+# checksums.
 #
 #   TARGETS            the targets (default: those that can be built here, see static-build.sh)
 #   SOURCE_DATE_EPOCH  the time of all files (default: that of the commit)
 #
 # The same commit and compiler give the same bytes in any directory. cargo-cyclonedx is built into
-# target/tools if it is missing; NO_SBOM=1 does without.
+# target/tools if it is missing; NO_SBOM=1 does without. packaging/rpm is built there, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/toolchain.sh
@@ -18,7 +19,7 @@ export LC_ALL=C TZ=UTC
 umask 022
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 targets=${TARGETS:-$(static_targets)}
-dist=$target/dist
+dist=$target/artefacts
 [ -n "$targets" ] || { echo "error: there is no target that can be built here" >&2; exit 1; }
 for machine in x86_64 aarch64; do
     case $targets in
@@ -29,6 +30,8 @@ for machine in x86_64 aarch64; do
 done
 rm -rf "$dist"
 mkdir -p "$dist"
+cargo install --locked --debug -q --root "$target/tools" --target-dir "$target/tools/build" \
+    --path packaging/rpm
 
 # Manual pages and completions are the same for every machine.
 generator=
@@ -61,20 +64,30 @@ archive() {
         --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | xz -9e -T1 >"$dist/$name.tar.xz"
 }
 
+# packaged KIND NAME LINKS VARIABLE=VALUE...: what a package of these links has, in $work/NAME.
+packaged() {
+    local kind=$1 name=$2 links=$3 stage=$work/$2
+    shift 3
+    staged "$stage" PREFIX=/usr LINKS="$links" "$@"
+    find "$stage/usr/share/man" -type f -exec gzip -9n {} +
+    if [ "$kind" = deb ]; then
+        (cd "$stage/usr/share/doc/hedgerow" && cat LICENSE-MIT LICENSE-APACHE >copyright && rm LICENSE-*)
+    fi
+    if [ "$name" != hedgerow ]; then
+        # Only what the other package does not have.
+        (cd "$work/hedgerow" && find . ! -type d) | (cd "$stage" && xargs rm -f)
+        find "$stage" -type d -empty -delete
+    fi
+    find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+}
+
 # debian NAME LINKS FIELD...: a package of what is installed with these links.
 debian() {
     local name=$1 links=$2 stage=$work/$1 architecture
     shift 2
     architecture=amd64
     [ "${triple%%-*}" != aarch64 ] || architecture=arm64
-    staged "$stage" PREFIX=/usr LINKS="$links" ZSHDIR=/usr/share/zsh/vendor-completions
-    (cd "$stage/usr/share/doc/hedgerow" && cat LICENSE-MIT LICENSE-APACHE >copyright && rm LICENSE-*)
-    find "$stage/usr/share/man" -type f -exec gzip -9n {} +
-    if [ "$name" != hedgerow ]; then
-        # Only what the other package does not have.
-        (cd "$work/hedgerow" && find . ! -type d) | (cd "$stage" && xargs rm -f)
-        find "$stage" -type d -empty -delete
-    fi
+    packaged deb "$name" "$links" ZSHDIR=/usr/share/zsh/vendor-completions
     mkdir "$stage/DEBIAN"
     {
         printf 'Package: %s\nVersion: %s\nArchitecture: %s\n' "$name" "$version" "$architecture"
@@ -90,13 +103,22 @@ debian() {
     dpkg-deb --root-owner-group -Zxz -b "$stage" "$dist/${name}_${version}_$architecture.deb" >/dev/null
 }
 
+# rpm_package NAME LINKS RELATION...: the same for RPM.
+rpm_package() {
+    local name=$1 links=$2 machine=${triple%%-*}
+    shift 2
+    packaged rpm "$name" "$links"
+    "$target/tools/bin/hedgerow-rpm" "$work/$name" "$dist/$name-$version-1.$machine.rpm" \
+        "$name" "$version" "$machine" "$@"
+}
+
 for triple in $targets; do
     echo "building: $triple"
     build_static "$triple"
     binary=$target/$triple/dist/hedgerow
-    strip=strip
+    strip="strip"
     [ "${triple%%-*}" = "$(uname -m)" ] || strip=${triple%%-*}-linux-gnu-strip
-    if file -L "$binary" 2>/dev/null | grep -q 'dynamically linked'; then
+    if readelf -lW "$binary" | grep -qw INTERP; then
         echo "error: $binary needs libraries" >&2
         exit 1
     fi
@@ -110,6 +132,10 @@ for triple in $targets; do
     else
         echo "skipped: no package for Debian: dpkg-deb is not installed"
     fi
+    rm -rf "$work/hedgerow" "$work/hedgerow-squashfs-tools"
+    rpm_package hedgerow "git-hedgerow hedgerow-upload-pack-hook" recommends=git
+    rpm_package hedgerow-squashfs-tools all "requires=hedgerow=$version-1" \
+        conflicts=squashfs-tools-ng provides=squashfs-tools-ng
     rm -rf "$work"
 done
 
@@ -120,11 +146,14 @@ if [ "${NO_SBOM:-}" != 1 ]; then
         cargo install --locked --debug -q --root "$target/tools" cargo-cyclonedx
     fi
     # It writes beside the manifest, and only there.
-    trap 'rm -rf "$work"; rm -f crates/*/hedgerow.cdx.json' EXIT
-    cargo cyclonedx -q --manifest-path crates/cli/Cargo.toml --format json --override-filename hedgerow.cdx
-    # Where it was built is nobody's business; a serial number would differ each time.
-    sed "s#file://$PWD#file://#g; /\"serialNumber\"/d" crates/cli/hedgerow.cdx.json \
-        >"$dist/hedgerow-$version.cdx.json"
+    trap 'rm -rf "${work:-}"; rm -f crates/*/hedgerow.cdx.json' EXIT
+    for triple in $targets; do
+        cargo cyclonedx -q --manifest-path crates/cli/Cargo.toml --target "$triple" --format json \
+            --override-filename hedgerow.cdx
+        # Where it was built is nobody's business; a serial number would differ each time.
+        sed "s#file://$PWD#file://#g; /\"serialNumber\"/d" crates/cli/hedgerow.cdx.json \
+            >"$dist/hedgerow-$version-$triple.cdx.json"
+    done
 fi
 (cd "$dist" && sha256sum -- * >SHA256SUMS)
 ls -l "$dist"

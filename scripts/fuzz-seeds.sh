@@ -48,8 +48,8 @@ tar -C tree -H pax --xattrs -b 1 -cf xattrs.tar a
 
 git init -q packs
 for number in 1 2 3 4 5 6; do
-    printf "commit refs/heads/main\ncommitter a <a@b> $number +0000\ndata 0\n"
-    printf "M 100644 inline d/$number\ndata 9\nsome $number\n\n\n"
+    printf 'commit refs/heads/main\ncommitter a <a@b> %s +0000\ndata 0\n' "$number"
+    printf 'M 100644 inline d/%s\ndata 9\nsome %s\n\n\n' "$number" "$number"
 done | git -C packs fast-import --quiet
 (
     cd packs

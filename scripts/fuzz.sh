@@ -8,7 +8,7 @@
 # (RUSTUP_TOOLCHAIN=nightly) for all but their own runs. FUZZ_BUILD_ONLY=1 only builds. FUZZ_SEED=N has
 # them draw what they drew with that seed.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 . scripts/toolchain.sh
 
 seconds=${1:-20}

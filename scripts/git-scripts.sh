@@ -183,7 +183,7 @@ counted() {
 
 code=0
 for script in $scripts; do
-    path=$(cd "$git_src/t" && ls "$script"-*.sh 2>/dev/null | head -n 1)
+    path=$(cd "$git_src/t" && compgen -G "$script-*.sh" | head -n 1)
     [ -n "$path" ] || fail "there is no script $script in '$git_src/t'"
     : >"$work/calls"
     : >"$work/left"

@@ -29,7 +29,7 @@ done < <(cargo metadata --locked --format-version 1 --filter-platform x86_64-unk
 [ "$newer" = 0 ]
 [ -n "$name" ]
 
-if command -v rustup >/dev/null && rustup toolchain list | grep -q "^$promised[.-]"; then
+if command -v rustup >/dev/null && rustup toolchain list | grep -q "^${promised}[.-]"; then
     CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/msrv" \
         cargo "+$promised" check --locked -q --workspace --all-targets
     echo "msrv: everything was checked with Rust $promised"

@@ -25,7 +25,7 @@ for ((pair = 0; pair < pairs; pair++)); do
     gits+=("$(time_of "$git")")
     ours+=("$(time_of "$binary")")
 done
-ours=$(printf '%s\n' "${ours[@]}" | median)
-gits=$(printf '%s\n' "${gits[@]}" | median)
-echo "hedgerow --version: $ours us; git --version: $gits us (medians of $pairs pairs of ten)"
-[ "$ours" -le "$gits" ]
+our_median=$(printf '%s\n' "${ours[@]}" | median)
+git_median=$(printf '%s\n' "${gits[@]}" | median)
+echo "hedgerow --version: $our_median us; git --version: $git_median us (medians of $pairs pairs of ten)"
+[ "$our_median" -le "$git_median" ]

@@ -1,5 +1,5 @@
 # To be sourced after toolchain.sh: builds hedgerow for one target, linked statically, the same bytes
-# in any directory.
+# in any directory. Needs $target, the directory that cargo builds in.
 
 # The targets that can be built here: musl where rustup or the distribution has its standard library,
 # and glibc, linked statically, where only that is there.
@@ -7,7 +7,8 @@ static_targets() {
     local machine libc
     for machine in x86_64 aarch64; do
         for libc in musl gnu; do
-            if has_standard_library "$machine-unknown-linux-$libc" && linker "$machine" "$libc" >/dev/null
+            if has_standard_library "$machine-unknown-linux-$libc" && compiler "$machine" "$libc" >/dev/null &&
+                compiler "$machine" gnu >/dev/null
             then
                 echo "$machine-unknown-linux-$libc"
                 break
@@ -23,7 +24,7 @@ has_standard_library() {
 }
 
 # The C compiler for a machine and a C library; none if it is not installed.
-linker() {
+compiler() {
     local candidates candidate own=gcc
     [ "$1" = "$(uname -m)" ] || own=$1-linux-gnu-gcc
     candidates="$own"
@@ -40,17 +41,31 @@ linker() {
 # build_static TARGET: leaves the binary, with its debugging information, in
 # $target/TARGET/dist/hedgerow.
 build_static() {
-    local triple=$1 name cc home sysroot maps flags
+    local triple=$1 name cc linker home sysroot maps flags lld link
     name=${triple//-/_}
-    cc=$(linker "${triple%%-*}" "${triple##*-}")
+    cc=$(compiler "${triple%%-*}" "${triple##*-}")
+    # The ordinary compiler links musl, too: Rust brings the library along, and a wrapper for musl
+    # would ask for a dynamic loader.
+    linker=$(compiler "${triple%%-*}" gnu)
     home=${CARGO_HOME:-$HOME/.cargo}
     sysroot=$("${RUSTC:-rustc}" --print sysroot)
     # Where it was built is nobody's business, and changes no byte.
+    # shellcheck disable=SC2154 # it comes from the script that reads this one
+    local target=$target
     maps="--remap-path-prefix=$PWD=. --remap-path-prefix=$home=/cargo"
     maps="$maps --remap-path-prefix=$sysroot=/rust --remap-path-prefix=$target=/target"
     flags="-ffile-prefix-map=$PWD=. -ffile-prefix-map=$home=/cargo -ffile-prefix-map=$target=/target"
-    env "CC_$name=$cc" "CARGO_TARGET_${name^^}_LINKER=$cc" \
+    # Rust's own linker makes one of equal functions, and stores relocations in a bit each.
+    link=()
+    lld=$(compgen -G "$sysroot/lib/rustlib/*/bin/gcc-ld" | head -n 1)
+    if [ -n "$lld" ]; then
+        link=("-B$lld" -fuse-ld=lld "-Wl,--icf=all" "-Wl,--pack-dyn-relocs=relr")
+    else
+        echo "note: the compiler has no rust-lld: the binary becomes larger"
+    fi
+    env "CC_$name=$cc" "CARGO_TARGET_${name^^}_LINKER=$linker" \
         "CFLAGS_$name=-DTUKLIB_FAST_UNALIGNED_ACCESS $flags" \
         RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,--build-id=none $maps ${RUSTFLAGS:-}" \
-        cargo build --locked --profile dist --target "$triple" -p hedgerow-cli
+        cargo rustc --locked --profile dist --target "$triple" -p hedgerow-cli --bin hedgerow -- \
+        "${link[@]/#/-Clink-arg=}"
 }

@@ -128,14 +128,14 @@ for triple in $targets; do
     if command -v dpkg-deb >/dev/null; then
         debian hedgerow "git-hedgerow hedgerow-upload-pack-hook" "Recommends: git"
         debian hedgerow-squashfs-tools all "Depends: hedgerow (= $version)" \
-            "Conflicts: squashfs-tools-ng" "Provides: squashfs-tools-ng"
+            "Conflicts: squashfs-tools, squashfs-tools-ng" "Provides: squashfs-tools, squashfs-tools-ng"
     else
         echo "skipped: no package for Debian: dpkg-deb is not installed"
     fi
     rm -rf "$work/hedgerow" "$work/hedgerow-squashfs-tools"
     rpm_package hedgerow "git-hedgerow hedgerow-upload-pack-hook" recommends=git
     rpm_package hedgerow-squashfs-tools all "requires=hedgerow=$version-1" \
-        conflicts=squashfs-tools-ng provides=squashfs-tools-ng
+        conflicts=squashfs-tools conflicts=squashfs-tools-ng provides=squashfs-tools provides=squashfs-tools-ng
     rm -rf "$work"
 done
 

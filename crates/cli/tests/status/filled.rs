@@ -198,6 +198,34 @@ fn records_are_those_of_git() {
     }
 }
 
+/// A record that says nothing of an untracked directory must not stand below one that lists it.
+#[test]
+fn patterns_that_cannot_be_read_in_an_untracked_directory() {
+    let repository = Repository::init(&["-b", "main"]);
+    repository.write("keep", "");
+    repository.git(&["add", "keep"]);
+    repository.git(&["update-index", "--force-untracked-cache"]);
+    let status = |program: Program, words: &[&str]| {
+        let mut command = program.command(&repository.root);
+        command.args(words).env("GIT_OPTIONAL_LOCKS", "1");
+        run(command).text()
+    };
+    status(Program::Git, &["status", "--porcelain"]);
+    for directory in ["a0/.gitignore", "a1/deep/.gitignore", "tracked/.gitignore"] {
+        std::fs::create_dir_all(repository.path(directory)).unwrap();
+    }
+    for file in ["a0/file", "a1/deep/file", "tracked/file", "tracked/other"] {
+        repository.write(file, "");
+    }
+    repository.git(&["add", "tracked/file"]);
+    age(&repository.root);
+    let right = "A  keep\nA  tracked/file\n?? a0/\n?? a1/\n?? tracked/other\n";
+    for _ in 0..2 {
+        assert_eq!(status(HEDGEROW, &["status", "--porcelain"]), right);
+        assert_eq!(status(Program::Git, &["status", "--porcelain"]), right);
+    }
+}
+
 /// The settings add the cache and remove it; a cache of another place is not used.
 #[test]
 fn the_cache_comes_and_goes_with_the_settings() {

@@ -176,7 +176,6 @@ pub(super) fn renewed(
         match node {
             Node::Kept(rows) => records.extend_from_slice(&old.directories[rows]),
             Node::Listed(listed) => {
-                above.push((path, records.len()));
                 let mut record = UntrackedRecord {
                     name: name.into(),
                     children: 0,
@@ -186,16 +185,34 @@ pub(super) fn renewed(
                     exclude_id: ids.of_directory(listed),
                 };
                 let is_unread = matches!(listed.patterns, PatternIds::Unreadable);
-                if is_unread || holds_failed.contains(path) {
-                    record.forget();
-                } else if i64::from(listed.stat.mtime_s) >= moment_s {
+                let is_wrong = is_unread || holds_failed.contains(path);
+                if !is_wrong && i64::from(listed.stat.mtime_s) >= moment_s {
                     record.doubt();
                 }
+                let row = records.len();
                 records.push(record);
+                if is_wrong {
+                    let above = above.iter().map(|(_, row)| *row);
+                    forget_from(&mut records, above.chain([row]));
+                }
+                above.push((path, row));
             }
         }
     }
     Ok(records)
+}
+
+/// Forgets the last of `rows`, which lead to it from the top, and, if that is an untracked directory,
+/// the one above: there it is listed as untracked, and git, which finds no valid record of it, would
+/// list what is in it besides.
+fn forget_from(records: &mut [UntrackedRecord], rows: impl DoubleEndedIterator<Item = usize>) {
+    for row in rows.rev() {
+        let is_untracked = records[row].check_only;
+        records[row].forget();
+        if !is_untracked {
+            break;
+        }
+    }
 }
 
 /// The names of the untracked paths right in each directory, a slash at the end of directories.

@@ -272,19 +272,17 @@ impl Tree {
     fn modify(&mut self, changes: Vec<(Vec<u8>, Metadata)>) {
         let mut by_path: HashMap<Vec<u8>, Metadata> = HashMap::new();
         for (path, metadata) in changes {
-            if !self.kinds.contains_key(&path) || path.is_empty() {
-                let shown = path.as_bstr();
-                let warning = format!("'{shown}' is not in the source: the change is ignored");
-                self.warnings.push(warning);
-            } else if by_path.contains_key(&path) {
-                let warning = format!(
-                    "'{}' is changed already: the definition is ignored",
-                    path.as_bstr()
-                );
-                self.warnings.push(warning);
-            } else {
-                by_path.insert(path, metadata);
-            }
+            let shown = path.as_bstr().to_string();
+            let is_known = self.kinds.contains_key(&path) && !path.is_empty();
+            let problem = match by_path.entry(path) {
+                Entry::Vacant(free) if is_known => {
+                    free.insert(metadata);
+                    continue;
+                }
+                Entry::Vacant(_) => "is not in the source: the change is ignored",
+                Entry::Occupied(_) => "is changed already: the definition is ignored",
+            };
+            self.warnings.push(format!("'{shown}' {problem}"));
         }
         let links = self.by_link(|path| by_path.get(path).copied());
         for node in &mut self.nodes {

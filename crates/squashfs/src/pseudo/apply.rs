@@ -7,7 +7,8 @@ use bstr::{BString, ByteSlice};
 use hedgerow_tree::{
     canonical_order, split_path, Content, Handle, Node, NodeError, NodeKind, Xattr,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::hash_map::{Entry, HashMap};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The first half of [`Node::link`] of entries that definitions make; no device has this number.

@@ -44,9 +44,10 @@ fn listing(home: &Path, image: &str) -> String {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let shown = text.lines().map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        match line.starts_with('d') && words.len() > 3 {
-            true => [&words[..2], &words[3..]].concat().join(" "),
-            false => words.join(" "),
+        if line.starts_with('d') && words.len() > 3 {
+            [&words[..2], &words[3..]].concat().join(" ")
+        } else {
+            words.join(" ")
         }
     });
     shown.collect::<Vec<_>>().join("\n")

@@ -155,9 +155,10 @@ impl FilesSource<'_> {
             one_file_system: self.one_file_system,
             metadata: true,
             selection: Selection {
-                max_depth: match self.recurse {
-                    true => self.max_depth.map(|most| most.saturating_sub(depth)),
-                    false => Some(0),
+                max_depth: if self.recurse {
+                    self.max_depth.map(|most| most.saturating_sub(depth))
+                } else {
+                    Some(0)
                 },
                 skip: Skip::new(move |path| {
                     own.as_deref() == Some(path) || exclude.excludes(&joined(&place, path))

@@ -130,6 +130,8 @@ fn continues(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests look at files")]
+
     use super::*;
 
     #[test]

@@ -153,6 +153,8 @@ impl Step {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests look at files")]
+
     use super::ModeChange;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;

@@ -54,9 +54,12 @@ impl Changes {
 pub fn user(word: &str, is_group: bool) -> Result<u32, String> {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     let number = word.parse().ok().filter(|_| digits);
-    let known = || match is_group {
-        true => hedgerow_fs::group_by_name(word.as_bytes()).map(|group| group.gid),
-        false => hedgerow_fs::account_by_name(word.as_bytes()).map(|account| account.uid),
+    let known = || {
+        if is_group {
+            hedgerow_fs::group_by_name(word.as_bytes()).map(|group| group.gid)
+        } else {
+            hedgerow_fs::account_by_name(word.as_bytes()).map(|account| account.uid)
+        }
     };
     let what = if is_group { "group" } else { "user" };
     number.or_else(known).ok_or_else(|| {

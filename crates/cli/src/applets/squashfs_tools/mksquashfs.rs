@@ -132,9 +132,10 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
         return Err("'-' is nothing: define '/' by -p or -pf, or give -tar or -cpiostyle".into());
     }
     let layout = layout(arguments, &sources);
-    let source = match is_nothing {
-        true => Source::Nothing,
-        false => Source::Files(FilesSource {
+    let source = if is_nothing {
+        Source::Nothing
+    } else {
+        Source::Files(FilesSource {
             paths: &sources,
             layout,
             recurse: !(arguments.cpiostyle || arguments.cpiostyle0),
@@ -147,7 +148,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
                 mode: 0o777,
                 mtime_s: 0,
             },
-        }),
+        })
     };
     let exportable = !arguments.no_exports || building.exports;
     create(
@@ -302,15 +303,15 @@ pub fn add_rules(
     words: &[OsString],
     files: &[PathBuf],
 ) -> Result<(), String> {
-    let check = |rule: &[u8]| match [&b"/"[..], b"./", b"../"]
-        .iter()
-        .any(|start| rule.starts_with(start))
-    {
-        false => Ok(()),
-        true => Err(format!(
-            "'{}': patterns are relative to the root of the image",
-            OsStr::from_bytes(rule).display()
-        )),
+    let check = |rule: &[u8]| {
+        let starts = [&b"/"[..], b"./", b"../"];
+        if starts.iter().any(|start| rule.starts_with(start)) {
+            return Err(format!(
+                "'{}': patterns are relative to the root of the image",
+                OsStr::from_bytes(rule).display()
+            ));
+        }
+        Ok(())
     };
     for word in words {
         check(word.as_bytes())?;

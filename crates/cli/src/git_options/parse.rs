@@ -218,8 +218,10 @@ impl<'a> Spelled<'a> {
     fn refusal(&self, option: &GitOption, is_negated: bool, git: &str) -> Failure {
         let (command, shown) = (self.known.command, option.shown(is_negated));
         let message = format!("'hedgerow {command}' has no option {shown}; nothing was touched");
+        // Git has no such option, either.
+        let is_json = shown == "--json";
         Failure {
-            hint: Some(format!("use git: git {command} {git}")),
+            hint: (!is_json).then(|| format!("use git: git {command} {git}")),
             ..Failure::usage(message)
         }
     }

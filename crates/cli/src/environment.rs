@@ -72,7 +72,10 @@ pub fn from_directory(global: &Global, path: &Path) -> PathBuf {
 /// The environment variables that git reads, relative to the directory that `-C` names.
 pub fn of_git(global: &Global) -> Result<Environment, Failure> {
     let directory = start(global)?;
-    Ok(Environment::from_vars(std::env::vars_os(), directory)?)
+    Ok(Environment {
+        pack_maker: std::env::current_exe().ok(),
+        ..Environment::from_vars(std::env::vars_os(), directory)?
+    })
 }
 
 /// As [`of_git`], for commands about packs: objects are read as stored, without replacements.

@@ -111,3 +111,33 @@ fn without_the_remote_nothing_is_touched() {
     );
     assert!(before == after);
 }
+
+#[test]
+fn packs_from_a_repository_on_this_machine_are_made_here() {
+    let requests_served = |setting: Option<[&str; 2]>| {
+        let (_origin, partial) = clone("blob:none");
+        let place = hedgerow_testkit::temporary();
+        let (log, settings) = (place.path().join("log"), place.path().join("config"));
+        let settings = settings.to_str().unwrap();
+        let set =
+            |name: &str, value: &str| partial.git(&["config", "--file", settings, name, value]);
+        set("hedgerow.serveLog", log.to_str().unwrap());
+        if let Some([name, value]) = setting {
+            set(name, value);
+        }
+        let variables = [("GIT_CONFIG_GLOBAL", settings)];
+        done(partial.hedgerow_with(&["checkout", "-q", "origin/old"], &variables));
+        assert!(partial.git(&["status", "--porcelain"]).is_empty());
+        let log = std::fs::read_to_string(log).unwrap_or_default();
+        log.lines().count()
+    };
+    assert_eq!(requests_served(None), 1);
+    // Whoever says how it is served is obeyed.
+    for setting in [
+        ["uploadpack.packObjectsHook", "env"],
+        ["remote.origin.uploadpack", "git upload-pack"],
+        ["url./nowhere/.insteadOf", "nothing:"],
+    ] {
+        assert_eq!(requests_served(Some(setting)), 0, "{setting:?}");
+    }
+}

@@ -61,6 +61,9 @@ pub struct Environment {
     /// Nothing is believed that only makes reading faster, like the commit-graph: for commands that
     /// delete what they find unused. No variable says so.
     pub unaided: bool,
+    /// A program whose `upload-pack-hook` may make packs where this process fetches from a
+    /// repository on this machine. No variable says so.
+    pub pack_maker: Option<PathBuf>,
     /// `GIT_TEST_FSYNC` is off: nothing is waited for.
     pub no_fsync: bool,
     /// `GIT_ATTR_SOURCE`.
@@ -152,6 +155,7 @@ impl Environment {
             replace_ref_base: variables.bytes("GIT_REPLACE_REF_BASE"),
             commit_graph_paranoia: variables.boolean("GIT_COMMIT_GRAPH_PARANOIA", false)?,
             unaided: false,
+            pack_maker: None,
             no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             pathspecs: variables.pathspecs()?,

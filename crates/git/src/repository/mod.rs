@@ -8,6 +8,7 @@ mod commit;
 mod grafts;
 mod hooks;
 mod identity;
+mod local_server;
 mod objects;
 mod peel;
 mod promised;

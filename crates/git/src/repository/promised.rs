@@ -67,9 +67,13 @@ impl Repository {
                 "--recurse-submodules=no",
                 "--filter=blob:none",
                 "--stdin",
-                "--end-of-options",
             ];
             let mut arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
+            if let Some(server) = self.local_server(remote.as_bstr())? {
+                arguments.push("--upload-pack".into());
+                arguments.push(OsString::from_vec(server.into()));
+            }
+            arguments.push("--end-of-options".into());
             arguments.push(OsString::from_vec(remote.into()));
             let git = Process {
                 program: "git".into(),

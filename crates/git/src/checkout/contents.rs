@@ -19,6 +19,8 @@ const LARGE_BYTES: u64 = 1 << 20;
 /// Objects of more bytes than this are streamed where possible. That takes constant memory but
 /// twice the time, because the object is inflated in pieces.
 const STREAMED_BYTES: u64 = 64 << 20;
+/// Below this many objects for each thread, their headers are read before a thread has started.
+const MIN_HEADERS_PER_THREAD: usize = 8 * 1024;
 /// Length of a run of zero bytes that becomes a hole when a large file is streamed, in bytes: git's
 /// unit.
 const HOLE_BYTES: usize = 16 * 1024;
@@ -289,14 +291,25 @@ fn stream(
     }
 }
 
-/// The rows of the large objects in `located`.
+/// The rows of the large objects in `located`, in ascending order. Reads the header of each entry,
+/// in several threads if there are many.
 pub(crate) fn large_rows(objects: Objects<'_>, located: &[Located]) -> Vec<u32> {
-    let mut reader = Reader::new(objects.store);
-    let is_large = |(row, (_, location)): (usize, &Located)| {
-        let large = location.is_some_and(|location| reader.is_large(location, LARGE_BYTES));
-        large.then_some(row as u32)
+    let find = |(first, located): (usize, &[Located])| -> Vec<u32> {
+        let mut reader = Reader::new(objects.store);
+        let is_large = |(row, (_, location)): (usize, &Located)| {
+            let large = location.is_some_and(|location| reader.is_large(location, LARGE_BYTES));
+            large.then_some((first + row) as u32)
+        };
+        located.iter().enumerate().filter_map(is_large).collect()
     };
-    located.iter().enumerate().filter_map(is_large).collect()
+    let share = located.len().div_ceil(hedgerow_fs::cpu::available());
+    if share < MIN_HEADERS_PER_THREAD {
+        return find((0, located));
+    }
+    let starts = (0..located.len()).step_by(share);
+    let parts = hedgerow_fs::threads::each("sizes", starts.zip(located.chunks(share)), find);
+    let whole = |part: std::thread::Result<Vec<_>>| part.expect("reading headers does not panic");
+    parts.into_iter().flat_map(whole).collect()
 }
 
 /// Finds every object before anything is written: first the location of each, then the delta bases
@@ -317,6 +330,7 @@ pub(crate) fn locate(
         }
     }
     let needed: Vec<Location> = locations.iter().flatten().copied().collect();
-    let bases = SharedBases::plan(objects.store, &needed, base_budget_bytes)?;
+    let threads = hedgerow_fs::cpu::available();
+    let bases = SharedBases::plan_with_threads(objects.store, &needed, base_budget_bytes, threads)?;
     Ok((ids.into_iter().zip(locations).collect(), bases))
 }

@@ -221,7 +221,7 @@ fn scan_at_once(feed: &Feed<'_>, scanner: &mut Scanner<'_>, entry: &Entry) -> Op
     if is_streamed(entry) || !can_expand_to(input.len() as u64, entry.size) {
         return None;
     }
-    let buffer = crate::read::reader::prepare(&mut scanner.buffer, entry.size as usize);
+    let buffer = scanner.buffer.prepare(entry.size as usize);
     scanner.inflater.zlib_into(input, buffer).ok()
 }
 

@@ -6,7 +6,7 @@ use super::Refusal;
 use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::pack_file::entry::{self, Entry, EntryForm};
-use crate::read::reader::prepare;
+use crate::read::scratch::Scratch;
 use gix_hash::ObjectId;
 use hedgerow_codec::{can_expand_to, crc32, Inflater, StreamInflater};
 use hedgerow_object::ObjectKind;
@@ -22,7 +22,7 @@ pub(crate) struct Scanner<'e> {
     pub hash_len: usize,
     pub inflater: Inflater,
     pub stream: StreamInflater,
-    pub buffer: Vec<u8>,
+    pub buffer: Scratch,
     pub examiner: Examiner<'e>,
 }
 
@@ -37,7 +37,7 @@ impl<'e> Scanner<'e> {
             hash_len: examination.hash.len_in_bytes(),
             inflater: Inflater::new(),
             stream: StreamInflater::new(),
-            buffer: Vec::new(),
+            buffer: Scratch::default(),
             examiner: Examiner::new(examination),
         }
     }
@@ -57,7 +57,7 @@ impl<'e> Scanner<'e> {
         let (consumed, id) = if is_streamed(&entry) {
             self.pass_through(offset, &entry, input)?
         } else {
-            let buffer = prepare(&mut self.buffer, entry.size as usize);
+            let buffer = self.buffer.prepare(entry.size as usize);
             let inflated = self.inflater.zlib_into(input, buffer);
             let consumed = inflated.map_err(|error| bad(error.into()))?;
             (consumed, self.examine(&entry)?)

@@ -12,7 +12,7 @@ use super::scan::Scanner;
 use super::Refusal;
 use crate::error::Result;
 use crate::pack_file::entry::{self, PACK_HEADER_BYTES};
-use crate::read::reader::prepare;
+use crate::read::scratch::Scratch;
 use hedgerow_codec::Inflater;
 use hedgerow_engine::Stage;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -127,7 +127,7 @@ fn guess(data: &[u8], wanted: usize, hash_len: usize) -> Vec<u64> {
         data,
         hash_len,
         inflater: Inflater::new(),
-        buffer: Vec::new(),
+        buffer: Scratch::default(),
     };
     for part in 1..wanted {
         let from = (data.len() as u64 * part as u64 / wanted as u64) as usize;
@@ -144,7 +144,7 @@ struct Guesser<'d> {
     data: &'d [u8],
     hash_len: usize,
     inflater: Inflater,
-    buffer: Vec<u8>,
+    buffer: Scratch,
 }
 
 impl Guesser<'_> {
@@ -169,7 +169,7 @@ impl Guesser<'_> {
         if entry.size > GUESS_BYTES || header >> 8 & 15 != 8 || header % 31 != 0 {
             return None;
         }
-        let buffer = prepare(&mut self.buffer, entry.size as usize);
+        let buffer = self.buffer.prepare(entry.size as usize);
         let consumed = self.inflater.zlib_into(input, buffer).ok()?;
         Some((entry.data + consumed) as u64)
     }

@@ -9,4 +9,5 @@ pub(crate) mod reader;
 mod recent;
 mod repair;
 pub(crate) mod resting;
+pub(crate) mod scratch;
 pub(crate) mod stream;

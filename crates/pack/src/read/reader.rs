@@ -2,6 +2,7 @@ use super::bases::{Base, SharedBases};
 use super::chain::{Chain, Root};
 use super::failure::Failure;
 use super::recent::RecentBases;
+use super::scratch::Scratch;
 use crate::database::store::ObjectStore;
 use crate::delta;
 use crate::error::{Error, Result};
@@ -38,11 +39,11 @@ pub struct Reader<'s> {
     pub(crate) inflater: Inflater,
     pub(crate) stream: StreamInflater,
     /// The object that was built last; longer than the object if an earlier one was.
-    pub(crate) result: Vec<u8>,
+    pub(crate) result: Scratch,
     /// The other of the two buffers that building a chain of deltas alternates between.
-    pub(crate) source: Vec<u8>,
+    pub(crate) source: Scratch,
     /// The inflated delta.
-    pub(crate) delta: Vec<u8>,
+    pub(crate) delta: Scratch,
     /// The file of a loose object.
     pub(crate) input: Vec<u8>,
     pub(crate) chain: Chain,
@@ -70,9 +71,9 @@ impl<'s> Reader<'s> {
             recent: None,
             inflater: Inflater::new(),
             stream: StreamInflater::new(),
-            result: Vec::new(),
-            source: Vec::new(),
-            delta: Vec::new(),
+            result: Scratch::default(),
+            source: Scratch::default(),
+            delta: Scratch::default(),
             input: Vec::new(),
             chain: Chain::default(),
             held: None,
@@ -168,15 +169,11 @@ impl<'s> Reader<'s> {
     /// Gives back what a large object has made the buffers grow to. Reading small objects does so
     /// by itself, but only as far as it needs the same buffers.
     pub fn shrink(&mut self) {
-        for buffer in [
-            &mut self.result,
-            &mut self.source,
-            &mut self.delta,
-            &mut self.input,
-        ] {
-            if buffer.len() > KEEP_BYTES {
-                *buffer = Vec::new();
-            }
+        for buffer in [&mut self.result, &mut self.source, &mut self.delta] {
+            buffer.shrink();
+        }
+        if self.input.len() > KEEP_BYTES {
+            self.input = Vec::new();
         }
         self.held = None;
     }
@@ -286,14 +283,16 @@ impl<'s> Reader<'s> {
             });
         }
         check_limit(self.store, header.result)?;
-        if header.result > SMALL_BYTES && delta::result_length(instructions)? != header.result {
+        // Up to twice the base, the result takes no more memory than what it is made of.
+        let plain = SMALL_BYTES.max(2 * base.len() as u64);
+        if header.result > plain && delta::result_length(instructions)? != header.result {
             return Err(Fault::DeltaResult {
                 declared: header.result,
             });
         }
         let size = header.result as usize;
         let _traced = span("apply delta");
-        let result = prepare(&mut self.source, size);
+        let result = self.source.prepare(size);
         delta::apply(base, instructions, result)?;
         Ok(size)
     }
@@ -312,7 +311,7 @@ impl<'s> Reader<'s> {
             Target::Delta => &mut self.delta,
         };
         let _traced = span("inflate");
-        self.inflater.zlib_into(input, prepare(buffer, size))?;
+        self.inflater.zlib_into(input, buffer.prepare(size))?;
         Ok(size)
     }
 
@@ -332,7 +331,7 @@ impl<'s> Reader<'s> {
         let end = start + header.size as usize;
         let consumed = self
             .inflater
-            .zlib_into(&self.input, prepare(&mut self.result, end))?;
+            .zlib_into(&self.input, self.result.prepare(end))?;
         if consumed != self.input.len() {
             return Err(Fault::LooseGarbage);
         }
@@ -425,8 +424,8 @@ impl<'s> Reader<'s> {
         let unreadable = |error: hedgerow_fs::Error| Fault::Unreadable(error.to_string());
         let file = self.store.open_loose(directory, id).map_err(unreadable)?;
         // The header comes out of far fewer bytes than this.
-        let input = prepare(&mut self.input, 512);
-        let length = file.read(input).map_err(unreadable)?;
+        self.input.resize(512, 0);
+        let length = file.read(&mut self.input).map_err(unreadable)?;
         let (input, _) = self.input.split_at(length);
         Ok(loose::header(&mut self.stream, input)?.0)
     }
@@ -457,15 +456,4 @@ fn check_limit(store: &ObjectStore, size: u64) -> Result<(), Fault> {
         return Err(Fault::TooLarge { size, limit });
     }
     Ok(())
-}
-
-/// The first `size` bytes of `buffer`, grown if it must be. What is in them is left over.
-pub(crate) fn prepare(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
-    if buffer.len() < size {
-        // Fresh zeroed memory costs nothing until it is written; growing would copy old content.
-        *buffer = vec![0; size.max(SMALL_BYTES as usize / 16)];
-    } else if buffer.len() > KEEP_BYTES && size < KEEP_BYTES / 4 {
-        *buffer = vec![0; size];
-    }
-    &mut buffer[..size]
 }

@@ -5,6 +5,7 @@ use super::bases::SharedBases;
 use super::chain::Chain;
 use super::reader::Built;
 use super::reader::Reader;
+use super::scratch::Scratch;
 use crate::database::store::ObjectStore;
 use crate::error::Result;
 use crate::object::Location;
@@ -18,9 +19,9 @@ use hedgerow_object::ObjectKind;
 pub struct RestingReader {
     inflater: Inflater,
     stream: StreamInflater,
-    result: Vec<u8>,
-    source: Vec<u8>,
-    delta: Vec<u8>,
+    result: Scratch,
+    source: Scratch,
+    delta: Scratch,
     input: Vec<u8>,
     held: Option<Base>,
     built: Option<Built>,
@@ -80,16 +81,11 @@ impl RestingReader {
     pub fn clear(&mut self) {
         self.built = None;
         self.held = None;
-        let buffers = [
-            &mut self.result,
-            &mut self.source,
-            &mut self.delta,
-            &mut self.input,
-        ];
-        for buffer in buffers {
-            if buffer.len() > super::reader::KEEP_BYTES {
-                *buffer = Vec::new();
-            }
+        for buffer in [&mut self.result, &mut self.source, &mut self.delta] {
+            buffer.shrink();
+        }
+        if self.input.len() > super::reader::KEEP_BYTES {
+            self.input = Vec::new();
         }
     }
 }

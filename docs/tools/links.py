@@ -5,14 +5,13 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-INCLUDE = re.compile(r"\{\{#include ([^}]+)\}\}")
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.*?) *$", re.M)
 
 
 def main():
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs/src").rglob("*.md")]
-    texts = {page: included(page) for page in pages}
+    texts = {page: page.read_text() for page in pages}
     anchors = {page: set(anchors_of(text)) for page, text in texts.items()}
     wrong = []
     count = 0
@@ -34,11 +33,6 @@ def main():
             wrong.append(f"{page.relative_to(ROOT)}: not in SUMMARY.md")
     print("\n".join(wrong) or f"{count} links lead somewhere")
     sys.exit(1 if wrong else 0)
-
-
-def included(page):
-    """The text of a page, with the files that it includes."""
-    return INCLUDE.sub(lambda found: (page.parent / found.group(1)).read_text(), page.read_text())
 
 
 def without_code(text):

@@ -20,7 +20,7 @@ COMMANDS = SOURCE / "reference/commands"
 
 def main():
     binary, is_check = sys.argv[1], "--check" in sys.argv[2:]
-    wanted = {**command_pages(binary), **pictures(), **benchmarks(), **schemas()}
+    wanted = {**command_pages(binary), **pictures(), **benchmarks(), **topics()}
     existing = set(COMMANDS.glob("*.md")) | set((SOURCE / "images").glob("*.svg"))
     stale = existing - set(wanted)
     changed = [path for path, text in wanted.items()
@@ -68,15 +68,20 @@ def benchmarks():
     return {page: head + "<!-- generated -->\n\n" + speed.tables()}
 
 
+def topics():
+    """A page for each topic of `hedgerow help`; that about JSON lists the schemas, too."""
+    sources = sorted((ROOT / "crates/cli/src/help/topics").glob("*.md"))
+    pages = {SOURCE / "reference" / path.name: path.read_text() for path in sources}
+    pages[SOURCE / "reference/json.md"] += "\n" + schemas()
+    return pages
+
+
 def schemas():
-    """The list of schemas on the page about JSON."""
-    page = SOURCE / "reference/json.md"
-    head = page.read_text().split("## Schemas")[0]
-    lines = ["| schema | what |", "| --- | --- |"]
+    lines = ["## Schemas", "", "| schema | what |", "| --- | --- |"]
     for path in sorted((ROOT / "docs/schemas").glob("*.json")):
         about = json.loads(path.read_text())["description"]
         lines.append(f"| `docs/schemas/{path.name}` | {about} |")
-    return {page: head + "## Schemas\n\n" + "\n".join(lines) + "\n"}
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 use crate::global::Global;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -51,6 +51,34 @@ pub struct Arguments {
     pub global: Global,
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+impl Arguments {
+    /// Parses the words of a command line on which `name` is the first word that is no option. The
+    /// definitions of other commands are left out: each would get a copy of the global options.
+    ///
+    /// # Errors
+    /// The words are wrong, or ask for help.
+    pub fn parse_only(words: &[OsString], name: Option<&str>) -> Result<Self, clap::Error> {
+        let all = Arguments::command();
+        let named = name.and_then(|name| all.find_subcommand(name));
+        let few = clap::Command::new("hedgerow")
+            .arg_required_else_help(true)
+            .args_override_self(true)
+            .disable_version_flag(true)
+            .args(all.get_arguments())
+            .subcommands(named);
+        match (name, named) {
+            (None, _) => Self::parsed(few, words).or_else(|_| Self::parsed(all, words)),
+            (Some(_), None) => Self::parsed(all, words),
+            (Some(_), Some(_)) => Self::parsed(few, words),
+        }
+    }
+
+    fn parsed(mut command: clap::Command, words: &[OsString]) -> Result<Self, clap::Error> {
+        let mut matches = command.try_get_matches_from_mut(words)?;
+        Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    }
 }
 
 /// What is done. Of all but the one that is called, only what the help says of them is built: all of
@@ -166,6 +194,8 @@ impl Command {
             Command::LsFiles(_) => Some("for programs: ls-files -z, or hedgerow status --json"),
             Command::SparseCheckout(_) => Some("for programs: sparse-checkout list, a rule a line"),
             Command::Worktree(_) => Some("for programs: worktree list --porcelain -z"),
+            Command::CatFile(_) => Some("for programs: cat-file --batch-check=FORMAT -z"),
+            Command::RevList(_) => Some("for programs: rev-list, an object a line"),
             _ => None,
         }
     }

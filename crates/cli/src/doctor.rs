@@ -4,7 +4,6 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
-use crate::walk::NOT_STARTED;
 use clap::Args;
 use hedgerow::doctor::{advise, examine, Advice, Facts, RepositoryFacts, Standing};
 use serde_json::{json, Value};
@@ -29,13 +28,13 @@ pub struct Doctor {
 }
 
 pub fn run(command: &Doctor, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let environment = environment::of_git(global).map_err(not_started)?;
+    let environment = environment::of_git(global)?;
     let directory = match &command.examined {
         Some(named) => environment.cwd.join(named),
         None => environment.cwd.clone(),
     };
     let facts = examine(&directory, &environment);
-    let facts = facts.map_err(|error| not_started(error.into()))?;
+    let facts = facts?;
     let advice = advise(&facts);
     if global.json {
         output.data(format!("{:#}\n", document(&facts, &advice)).as_bytes());
@@ -44,15 +43,6 @@ pub fn run(command: &Doctor, global: &Global, output: &Output) -> Result<u8, Fai
     }
     let has_problem = advice.iter().any(|it| it.standing == Standing::Problem);
     Ok(if has_problem { FOUND_PROBLEM } else { 0 })
-}
-
-/// Git does not have this command, so that its exit codes are not git's.
-fn not_started(failure: Failure) -> Failure {
-    Failure {
-        severity: "error",
-        exit_code: NOT_STARTED,
-        ..failure
-    }
 }
 
 /// Fields are only ever added.

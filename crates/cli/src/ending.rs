@@ -1,8 +1,9 @@
 //! How the program ends: no failure is silent. Lost output and a panic are errors like others, and
 //! an interrupted program dies by the signal.
 
-use crate::failure::{Failure, FATAL, REFUSED};
-use crate::output::Output;
+use crate::failure::{Failure, FATAL, REFUSED, USAGE};
+use crate::global::Color;
+use crate::output::{colors_errors, Output};
 use crate::walk::NOT_STARTED;
 use hedgerow_fs::StandardOutput;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -37,11 +38,19 @@ impl Shape {
     pub fn failure(self, message: String) -> Failure {
         match self {
             Shape::Git => Failure::fatal(message),
-            Shape::Own => Failure {
+            Shape::Own => self.own(Failure::fatal(message)),
+        }
+    }
+
+    /// The failure with the codes of this convention: what commands share fails as git does.
+    pub fn own(self, failure: Failure) -> Failure {
+        match (self, failure.exit_code) {
+            (Shape::Own, FATAL | USAGE) => Failure {
                 severity: "error",
                 exit_code: NOT_STARTED,
-                ..Failure::fatal(message)
+                ..failure
             },
+            _ => failure,
         }
     }
 
@@ -56,7 +65,7 @@ impl Shape {
     /// The exit code for wrong usage.
     pub fn usage(self) -> u8 {
         match self {
-            Shape::Git => FATAL + 1,
+            Shape::Git => USAGE,
             Shape::Own => NOT_STARTED,
         }
     }
@@ -118,14 +127,14 @@ pub fn end(code: u8, is_git: bool) -> ExitCode {
 }
 
 /// Prints the help to standard output, or the error in the arguments to standard error. Returns
-/// whether it was the help.
-pub fn show(error: &clap::Error) -> bool {
+/// whether it was the help. `color`: when an error is colored.
+pub fn show(error: &clap::Error, color: Color) -> bool {
     use std::io::Write;
     let is_help = !error.use_stderr();
     let is_colored = if is_help {
         crate::environment::output_takes_colors(false)
     } else {
-        crate::environment::errors_take_colors()
+        colors_errors(color)
     };
     let rendered = error.render();
     let text = if is_colored {

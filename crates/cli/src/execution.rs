@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use crate::global::{Global, Workers};
 use crate::output::Output;
+use hedgerow::numbers::counted;
 use hedgerow::repository::Repository;
-use hedgerow::{CancelToken, Execution, Jobs, Level, Recorder};
+use hedgerow::{CancelToken, Execution, Jobs, Level, Recorder, WORKERS_LIMIT};
 use std::sync::Arc;
 
 /// The number of workers from `--jobs`, cancellation by the user's interrupt, and what records the
@@ -49,16 +50,16 @@ pub const UNASKED: &str = "nothing sets their number";
 /// Tells how many workers there are, and why, if the user wants to know.
 pub fn tell_workers(global: &Global, jobs: Jobs, why: &str) {
     let words = || {
-        let processors = match hedgerow_fs::cpu::available() {
-            1 => "1 processor".to_owned(),
-            count => format!("{count} processors"),
-        };
+        let processors = counted(hedgerow_fs::cpu::available(), "processor");
         match (jobs, global.jobs) {
             (Jobs::Auto, _) => {
                 format!("workers: as many as keep {processors} busy, by measuring ({why})")
             }
             (Jobs::Fixed(count), Some(Workers::PerProcessor)) => {
                 format!("workers: {count}, one for each of {processors} ({why})")
+            }
+            (Jobs::Fixed(count), _) if count > WORKERS_LIMIT => {
+                format!("workers: {WORKERS_LIMIT}, the maximum, in place of {count} ({why})")
             }
             (Jobs::Fixed(count), _) => format!("workers: {count} ({why})"),
         }

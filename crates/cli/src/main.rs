@@ -39,7 +39,6 @@ use crate::ending::Shape;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::error::ContextKind;
-use clap::Parser;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -57,7 +56,7 @@ fn main() -> ExitCode {
     hedgerow_fs::raise_descriptor_limit();
     test_faults::arm();
     let (code, shape) = match start() {
-        Err(failure) => (refuse(failure), Shape::Own),
+        Err(failure) => (refuse(failure, &environment::words()), Shape::Own),
         Ok(Called::Tool(tool, words)) => (tool.run(words), Shape::Own),
         Ok(Called::Hedgerow(words)) => answer(words),
     };
@@ -88,11 +87,12 @@ fn start() -> Result<Called, Failure> {
 /// Prints the help that the words ask for, or runs the command.
 fn answer(words: Vec<OsString>) -> (u8, Shape) {
     let Some(text) = help::asked(&words) else {
-        return words::spelled(words).map_or_else(|error| (refuse(error), Shape::Own), run);
+        let refused = |failure| (refuse(failure, &environment::words()), Shape::Own);
+        return words::spelled(words).map_or_else(refused, run);
     };
     let command = words::command(&words).and_then(|at| words[at].to_str());
     let shape = Shape::of(command);
-    let output = Output::plain(false);
+    let output = Output::plain(&words);
     let shown = || {
         output.data(text.as_bytes());
         Ok(0)
@@ -102,9 +102,9 @@ fn answer(words: Vec<OsString>) -> (u8, Shape) {
 }
 
 /// Reports an error in the words before they are parsed as options.
-fn refuse(failure: Failure) -> u8 {
+fn refuse(failure: Failure, words: &[OsString]) -> u8 {
     let outcome = ending::outcome(|| Err(failure), Failure::fatal);
-    Output::plain(false).end(outcome)
+    Output::plain(words).end(outcome)
 }
 
 fn run(words: Vec<OsString>) -> (u8, Shape) {
@@ -112,7 +112,7 @@ fn run(words: Vec<OsString>) -> (u8, Shape) {
     let shape = Shape::of(command);
     // clap suggests putting `--` before a mistyped option; what follows would then be paths to
     // overwrite.
-    let mut parsed = Arguments::try_parse_from(&words).map_err(|mut error| {
+    let mut parsed = Arguments::parse_only(&words, command).map_err(|mut error| {
         error.remove(ContextKind::Suggested);
         error
     });
@@ -122,23 +122,25 @@ fn run(words: Vec<OsString>) -> (u8, Shape) {
     };
     let output = match &parsed {
         Ok(arguments) => Output::new(&arguments.global),
-        Err(_) => Output::plain(words::wants_json(&words)),
+        Err(_) => Output::plain(&words),
     };
     let run = || match &parsed {
         Ok(arguments) => match prepared {
-            Ok(()) => obey(arguments, shape, &output),
+            Ok(()) => obey(arguments, shape, &output).map_err(|failure| shape.own(failure)),
             Err(reason) => Err(shape.failure(reason)),
         },
         Err(error) if unknown::is_command(error) => Err(unknown::failure(error)),
         Err(error) if error.use_stderr() && words::wants_json(&words) => {
             Err(shape.misuse(words::sentence(error)))
         }
-        Err(error) if ending::show(error) => Ok(0),
+        Err(error) if ending::show(error, words::color(&words)) => Ok(0),
         Err(_) => Ok(shape.usage()),
     };
     let outcome = ending::outcome(run, |message| shape.failure(message));
     let code = output.end(outcome);
-    (ending::with_left_locks(code, &output), shape)
+    let code = ending::with_left_locks(code, &output);
+    output.conclude(code, shape);
+    (code, shape)
 }
 
 fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Failure> {

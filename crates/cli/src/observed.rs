@@ -102,6 +102,7 @@ fn log(global: &Global) -> Log {
     Log::new(level, move |level, line| {
         let (level, seconds) = (level.name(), started.elapsed().as_secs_f64());
         let line = if json {
+            let level = if level == "warn" { "warning" } else { level };
             let document = serde_json::json!({
                 "schema": "hedgerow.message.v1", "severity": level, "message": line,
                 "hint": null, "exit_code": null,

@@ -1,10 +1,14 @@
 //! Output: data goes to standard output, everything else to standard error.
 
-use crate::failure::Failure;
+use crate::ending::Shape;
+use crate::failure::{Failure, PARTIAL, REFUSED, RESTORED_IN_PART};
 use crate::global::{Color, Global};
+use crate::words;
 use hedgerow_fs::StandardOutput;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Default)]
 pub struct Output {
@@ -13,28 +17,26 @@ pub struct Output {
     color: bool,
     /// Whether errors and warnings are JSON documents, a line each.
     json: bool,
+    /// Whether the document about the end of the command was written.
+    has_ended: AtomicBool,
 }
 
 impl Output {
     pub fn new(global: &Global) -> Self {
-        let color = match global.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => is_colored_by_itself(),
-        };
         Output {
             quiet: global.quiet,
             verbose: global.verbose > 0,
-            color,
+            color: colors_errors(global.color),
             json: global.json,
+            ..Output::default()
         }
     }
 
-    /// For messages before the options are parsed.
-    pub fn plain(json: bool) -> Self {
+    /// For messages before the options are parsed, or if they cannot be.
+    pub fn plain(words: &[OsString]) -> Self {
         Output {
-            color: is_colored_by_itself(),
-            json,
+            color: colors_errors(words::color(words)),
+            json: words::wants_json(words),
             ..Output::default()
         }
     }
@@ -52,7 +54,7 @@ impl Output {
     /// A line to standard error, unless quiet.
     pub fn say(&self, line: impl Display) {
         if !self.quiet {
-            self.line(line);
+            self.note(line);
         }
     }
 
@@ -61,7 +63,7 @@ impl Output {
     pub fn for_people(&self, global: &Global, line: impl Display) {
         let watched = std::io::stderr().is_terminal() || global.progress;
         if !self.quiet && (watched && !global.no_progress || self.verbose) {
-            self.line(line);
+            self.note(line);
         }
     }
 
@@ -71,7 +73,7 @@ impl Output {
 
     /// A line to standard error, even if quiet.
     pub fn error_line(&self, line: impl Display) {
-        self.line(line);
+        self.note(line);
     }
 
     pub fn error(&self, message: impl Display) {
@@ -80,6 +82,9 @@ impl Output {
 
     /// Git's advice, a line each.
     pub fn advise(&self, advice: &str) {
+        if self.json {
+            return self.note(advice.trim_end());
+        }
         let lines = advice.lines();
         lines.for_each(|line| self.line(format!("hint: {line}").trim_end()));
     }
@@ -105,6 +110,22 @@ impl Output {
         }
     }
 
+    /// With JSON, a command that ends with another code than 0 says so in its last document.
+    pub fn conclude(&self, code: u8, shape: Shape) {
+        if self.json && code != 0 && !self.has_ended.load(Ordering::Relaxed) {
+            self.tell("error", "31", &end_words(code, shape), None, Some(code));
+        }
+    }
+
+    /// A line that is neither an error nor a warning; a document with JSON.
+    fn note(&self, line: impl Display) {
+        if self.json {
+            self.tell("info", "", &line, None, None);
+        } else {
+            self.line(line);
+        }
+    }
+
     fn tell(
         &self,
         severity: &str,
@@ -113,6 +134,9 @@ impl Output {
         hint: Option<&str>,
         exit_code: Option<u8>,
     ) {
+        if exit_code.is_some() {
+            self.has_ended.store(true, Ordering::Relaxed);
+        }
         if self.json {
             let document = serde_json::json!({
                 "schema": "hedgerow.message.v1", "severity": severity,
@@ -141,8 +165,25 @@ impl Output {
     }
 }
 
-fn is_colored_by_itself() -> bool {
-    crate::environment::errors_take_colors()
+/// Whether errors are colored.
+pub fn colors_errors(wanted: Color) -> bool {
+    match wanted {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => crate::environment::errors_take_colors(),
+    }
+}
+
+/// Why a command ended with this code, in one sentence: what it was about was told before.
+fn end_words(code: u8, shape: Shape) -> &'static str {
+    match (code, shape) {
+        (PARTIAL | RESTORED_IN_PART, _) => "some entries failed; each was reported",
+        (REFUSED, Shape::Own) => "there are differences or errors; the result names them",
+        (REFUSED, Shape::Git) => {
+            "the command was refused, or something failed; the result or the messages before say what"
+        }
+        _ => "the command failed; the messages before say why",
+    }
 }
 
 /// Names come from untrusted trees and must not control the terminal: control characters become

@@ -2,6 +2,7 @@
 
 use bstr::{BString, ByteSlice};
 use hedgerow::checkout::{Done, Outcome, Rejects};
+use hedgerow::numbers::noun_for;
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 use std::time::Duration;
@@ -179,14 +180,17 @@ pub fn summary(done: &Done, elapsed: Duration) -> String {
         0 => String::new(),
         count => format!(", {} removed", HumanCount(count)),
     };
+    let rate = (files as f64 / seconds.max(1e-6)) as u64;
     let workers = match done.workers {
         0 | 1 => "1 worker".to_owned(),
         count => format!("up to {count} workers"),
     };
     format!(
-        "{} files ({}) written{removed} in {seconds:.2} s by {workers}: {} files a second",
+        "{} {} ({}) written{removed} in {seconds:.2} s by {workers}: {} {} a second",
         HumanCount(done.written),
+        noun_for(done.written, "file"),
         DecimalBytes(done.bytes),
-        HumanCount((files as f64 / seconds.max(1e-6)) as u64),
+        HumanCount(rate),
+        noun_for(rate, "file"),
     )
 }

@@ -1,6 +1,7 @@
 //! How a branch compares with its upstream and push branches, in git's words.
 
 use bstr::BStr;
+use hedgerow::numbers::noun_for;
 use hedgerow::repository::Error;
 use hedgerow::repository::{Comparison, Repository, Tracking};
 
@@ -29,7 +30,7 @@ pub fn words(
 }
 
 fn sentence(comparison: &Comparison, name: &str, counted: bool) -> String {
-    let plural = |count: usize| if count == 1 { "commit" } else { "commits" };
+    let plural = |count: usize| noun_for(count as u64, "commit");
     match (comparison.is_gone, comparison.ahead, comparison.behind) {
         (true, ..) => format!("Your branch is based on '{name}', but the upstream is gone.\n"),
         (_, 0, 0) => format!("Your branch is up to date with '{name}'.\n"),

@@ -5,8 +5,10 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::git_globals;
 use crate::git_options;
+use crate::global::Color;
 use crate::spelling::spelled_out;
 use crate::trees;
+use clap::ValueEnum;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -91,6 +93,22 @@ pub fn wants_json(words: &[OsString]) -> bool {
     options.into_iter().any(|word| word == "--json")
 }
 
+/// When errors are to be colored, likewise.
+pub fn color(words: &[OsString]) -> Color {
+    let mut wanted = Color::Auto;
+    let mut words = words.iter().take_while(|word| *word != "--");
+    while let Some(word) = words.next() {
+        let value = match word.to_str() {
+            Some("--color") => words.next().and_then(|word| word.to_str()),
+            Some(word) => word.strip_prefix("--color="),
+            None => None,
+        };
+        let named = value.and_then(|value| Color::from_str(value, false).ok());
+        wanted = named.unwrap_or(wanted);
+    }
+    wanted
+}
+
 /// The error in the arguments, without clap's advice.
 pub fn sentence(error: &clap::Error) -> String {
     let text = error.to_string();
@@ -165,6 +183,22 @@ mod tests {
             ("hedgerow", None),
         ] {
             assert_eq!(command(&words(line)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_last_valid_choice_of_colors_counts() {
+        for (line, expected) in [
+            ("hedgerow walk --none", Color::Auto),
+            ("hedgerow --color never walk --none", Color::Never),
+            (
+                "hedgerow --color=never walk --none --color=always",
+                Color::Always,
+            ),
+            ("hedgerow --color=sometimes", Color::Auto),
+            ("hedgerow restore -- --color=never", Color::Auto),
+        ] {
+            assert_eq!(color(&words(line)), expected, "{line}");
         }
     }
 

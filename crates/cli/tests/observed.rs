@@ -144,10 +144,35 @@ fn verbose_commands_tell_their_workers_and_why() {
     let repository = empty_tree();
     let told = |words: &[&str]| hedgerow(&repository, words, None).stderr;
     assert!(told(&["-v", "-j5", "walk"]).contains("workers: 5 (--jobs)\n"));
+    let words = ["-v", "-j5000", "walk"];
+    assert!(told(&words).contains("workers: 1024, the maximum, in place of 5000 (--jobs)\n"));
     assert!(told(&["-v", "walk"]).contains("busy, by measuring (nothing sets their number)\n"));
     let words = ["-v", "checkout", "-f", "--workers=2"];
     assert!(told(&words).contains("workers: 2 (--workers; 1 for fewer than 100 files)\n"));
     repository.git(&["config", "checkout.workers", "4"]);
     assert!(told(&["-v", "reset", "--hard"]).contains("workers: 4 (checkout.workers; "));
     assert!(!told(&["checkout", "-f"]).contains("workers:"));
+}
+
+#[test]
+fn progress_off_a_terminal_has_a_last_line_however_short_the_run() {
+    let repository = empty_tree();
+    for (words, expected) in [
+        (
+            &["--progress", "checkout", "-f"][..],
+            "Updating files: 100% (300/300), ",
+        ),
+        (
+            &["--progress", "image", "create", "git:HEAD", ".git/image"],
+            "Packing: ",
+        ),
+    ] {
+        let told = hedgerow(&repository, words, None).stderr;
+        let line = told.lines().find(|line| line.starts_with(expected));
+        let line = line.unwrap_or_else(|| panic!("{words:?}: {told}"));
+        assert!(line.contains("/s, done in 0."), "{line}");
+    }
+    repository.git(&["checkout", "-q", "-f"]);
+    let told = hedgerow(&repository, &["checkout", "-q", "-f", "--progress"], None);
+    assert_eq!(told.stderr, "");
 }

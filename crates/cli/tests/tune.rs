@@ -240,10 +240,10 @@ fn whatever_fails_is_told_once_and_nothing_is_left() {
         let mut command = tune(root, &[]);
         let output = command.env("HEDGEROW_TEST_FAULT", fault).output().unwrap();
         let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(128), "{fault}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{fault}: {said}");
         let told: Vec<&str> = said.lines().filter(|line| line.contains(reason)).collect();
         assert_eq!(told.len(), 1, "{fault}: {said}");
-        assert!(told[0].starts_with("fatal: cannot "), "{fault}: {said}");
+        assert!(told[0].starts_with("error: cannot "), "{fault}: {said}");
         assert!(output.stdout.is_empty(), "{fault}");
         assert_eq!(left_in(root), Vec::<String>::new(), "{fault}");
         assert_eq!(std::fs::read(config_of(root)).unwrap(), before, "{fault}");
@@ -259,8 +259,8 @@ fn what_cannot_be_removed_is_named_and_the_rest_is_gone() {
     command.env("HEDGEROW_TEST_FAULT", "remove:50-53:5");
     let output = command.output().unwrap();
     let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(128), "{said}");
-    assert!(said.starts_with("fatal: cannot remove '"), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: cannot remove '"), "{said}");
     assert!(said.contains("': Input/output error\n"), "{said}");
     let left = left_in(root);
     assert_eq!(left.len(), 1);
@@ -318,17 +318,17 @@ fn a_directory_that_cannot_be_measured_is_named() {
     ];
     for (directory, reason) in cases {
         let output = tune(root, &[directory.to_str().unwrap()]).output().unwrap();
-        assert_eq!(output.status.code(), Some(128));
-        let expected = format!("fatal: cannot open '{}': {reason}\n", directory.display());
+        assert_eq!(output.status.code(), Some(2));
+        let expected = format!("error: cannot open '{}': {reason}\n", directory.display());
         assert_eq!(text(&output.stderr), expected);
     }
     assert!(!missing.exists());
     // Not even root can create anything there.
     let output = tune(root, &["/sys"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(128));
+    assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
     assert!(
-        said.starts_with("fatal: cannot create directory '/sys/.hedgerow-tune-"),
+        said.starts_with("error: cannot create directory '/sys/.hedgerow-tune-"),
         "{said}"
     );
     assert!(
@@ -383,7 +383,7 @@ fn a_locked_configuration_costs_the_setting_and_not_the_measurement() {
     let lock = root.join(".git/config.lock");
     std::fs::write(&lock, "held").unwrap();
     let output = tune(root, &["--json", "--force"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(128), "{output:?}");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert_eq!(document(&output)["written"], Value::Null);
     let said = text(&output.stderr);
     assert!(said.contains("config.lock': File exists"), "{said}");

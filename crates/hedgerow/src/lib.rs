@@ -90,7 +90,7 @@ pub mod walk;
 pub mod worktrees;
 
 pub use hedgerow_engine::{
-    CancelToken, Execution, Jobs, Level, Log, Progress, Recorder, Stage, Steps,
+    CancelToken, Execution, Jobs, Level, Log, Progress, Recorder, Stage, Steps, WORKERS_LIMIT,
 };
 pub use hedgerow_git::ObjectId;
 pub use repository::{Environment, Repository};

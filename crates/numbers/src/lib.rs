@@ -1,5 +1,6 @@
 //! Numbers and sizes as users write them: git's, in options, configuration and filters ([`integer`],
-//! [`unsigned`]), and those of squashfs-tools-ng ([`size_bytes`], [`c_number`]).
+//! [`unsigned`]), and those of squashfs-tools-ng ([`size_bytes`], [`c_number`]);
+//! and numbers of things as users read them ([`counted`]).
 //!
 //! Everything is read from bytes, in one pass, and nothing wraps around.
 
@@ -128,6 +129,24 @@ fn git_unit(unit: &[u8]) -> Result<u64, BadNumber> {
     }
 }
 
+/// A number of things: `1 entry`, `2 entries`.
+pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
+    // A number that does not fit is many.
+    let number = number.try_into().unwrap_or(u64::MAX);
+    format!("{number} {}", noun_for(number, noun))
+}
+
+/// The noun alone, as it stands after this number.
+pub fn noun_for(number: u64, noun: &str) -> String {
+    if number == 1 {
+        return noun.to_owned();
+    }
+    match noun.strip_suffix('y') {
+        Some(stem) if !noun.ends_with("ey") => format!("{stem}ies"),
+        _ => format!("{noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,5 +209,14 @@ mod tests {
         for text in ["", "0x", "08", "1k", "-1"] {
             assert_eq!(c_number(text.as_bytes()), None, "{text}");
         }
+    }
+
+    #[test]
+    fn one_is_singular_and_nothing_is_plural() {
+        assert_eq!(counted(0_u64, "file"), "0 files");
+        assert_eq!(counted(1_u32, "file"), "1 file");
+        assert_eq!(counted(1_u64, "entry"), "1 entry");
+        assert_eq!(counted(2_usize, "entry"), "2 entries");
+        assert_eq!(counted(2_u64, "key"), "2 keys");
     }
 }

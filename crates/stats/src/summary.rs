@@ -87,10 +87,15 @@ fn lines(statistics: &Statistics) -> Vec<(&'static str, String)> {
         (
             "queue",
             format!(
-                "{} at most, {} on average; found empty {} times",
+                "{} at most, {} on average; found empty {} {}",
                 grouped(statistics.queue_max as u64),
                 quantity(average(&spans, |point| point.queue)),
-                grouped(statistics.queue_empty)
+                grouped(statistics.queue_empty),
+                if statistics.queue_empty == 1 {
+                    "time"
+                } else {
+                    "times"
+                }
             ),
         ),
         (

@@ -1,5 +1,6 @@
 //! Output and exit codes of the tools.
 
+use crate::global::Color;
 use crate::walk::closed_pipe_is_fine;
 use crate::walk::sink::write;
 use clap::Parser;
@@ -41,7 +42,7 @@ impl Console {
         let own = OsString::from(self.name);
         let parsed = T::try_parse_from([own].into_iter().chain(words));
         parsed.map_err(|error| {
-            if crate::ending::show(&error) {
+            if crate::ending::show(&error, Color::Auto) {
                 0
             } else {
                 self.failed

@@ -7,6 +7,7 @@ use clap::Args;
 use hedgerow::image::Defaults;
 use hedgerow::image::{Compressor, Settings};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy};
+use hedgerow::numbers::counted;
 use hedgerow::numbers::{c_number, size_bytes};
 use hedgerow::{CancelToken, Execution, Jobs};
 use hedgerow_fs::Destination;
@@ -176,16 +177,18 @@ impl Packing {
         let unstored = &created.unstored_xattrs;
         if let Some((path, name)) = &unstored.first {
             console.complain(format_args!(
-                "{} extended attributes cannot be stored, first '{}' of '{}'",
-                unstored.count,
+                "{} cannot be stored, first '{}' of '{}'",
+                counted(unstored.count, "extended attribute"),
                 String::from_utf8_lossy(name),
                 String::from_utf8_lossy(path),
             ));
         }
         if !self.quiet {
             console.say(format_args!(
-                "{} inodes, {} contents, {} bytes",
-                created.inodes, created.stored_files, created.bytes
+                "{}, {}, {}",
+                counted(created.inodes, "inode"),
+                counted(created.stored_files, "content"),
+                counted(created.bytes, "byte")
             ));
         }
     }

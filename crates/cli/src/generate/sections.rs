@@ -7,38 +7,19 @@ use clap::Command;
 type Term = (&'static str, &'static str);
 
 /// Commands with git's options, whose manual says more.
-const OF_GIT: [&str; 25] = [
-    "archive",
-    "cat-file",
-    "checkout",
-    "checkout-index",
-    "clean",
-    "diff-files",
-    "diff-index",
-    "index-pack",
-    "ls-files",
-    "maintenance",
-    "merge",
-    "multi-pack-index",
-    "pack-objects",
-    "read-tree",
-    "repack",
-    "reset",
-    "restore",
-    "rev-list",
-    "sparse-checkout",
-    "stash",
-    "status",
-    "submodule",
-    "switch",
-    "verify-pack",
-    "worktree",
-];
+const OF_GIT: &str = "\
+    archive cat-file checkout checkout-index clean diff-files diff-index index-pack ls-files \
+    maintenance merge multi-pack-index pack-objects read-tree repack reset restore rev-list \
+    sparse-checkout stash status submodule switch verify-pack worktree";
 
 /// Commands that have exit codes of their own, because git does not have them.
-const OWN: [&str; 4] = ["image", "stats", "tune", "walk"];
+const OWN: [&str; 3] = ["image", "stats", "walk"];
 
 const DONE: Term = ("0", "Everything was done.");
+const NOT_STARTED: Term = (
+    "2",
+    "The command could not start or go on, or its arguments are wrong.",
+);
 const SOME_FAILED: Term = (
     "3",
     "The command went on to its end, but some entries failed. Each was reported.",
@@ -98,13 +79,31 @@ pub fn exit_status(names: &[&str]) -> Vec<Term> {
             ("1", "It has errors. Each was printed."),
             ("2", "It could not be opened, or the arguments are wrong."),
         ],
-        [_, name, ..] if OWN.contains(name) => vec![
+        [_, "doctor"] => vec![
+            ("0", "Nothing keeps commands from running as they should."),
+            ("1", "Something does; the advice names it."),
+            NOT_STARTED,
+            SIGNAL,
+        ],
+        [_, "tune"] => vec![
             DONE,
+            ("1", "The measurements vary too much, and nothing was set."),
+            NOT_STARTED,
+            SIGNAL,
+        ],
+        [_, name, ..] if OWN.contains(name) => vec![DONE, NOT_STARTED, SOME_FAILED, SIGNAL],
+        [_, "status"] => vec![
             (
-                "2",
-                "The command could not start or go on, or its arguments are wrong.",
+                "0",
+                "The status was shown, also if files may not be read, as in git.",
             ),
-            SOME_FAILED,
+            (
+                "3",
+                "The system gave no answer about some files, as after an input/output error. Each \
+                 was reported.",
+            ),
+            ("128", "The command could not go on."),
+            ("129", "The arguments are wrong."),
             SIGNAL,
         ],
         _ => vec![
@@ -113,7 +112,6 @@ pub fn exit_status(names: &[&str]) -> Vec<Term> {
                 "1",
                 "The command was refused, and nothing was touched; or there are differences.",
             ),
-            SOME_FAILED,
             ("128", "The command could not go on."),
             ("129", "The arguments are wrong."),
             SIGNAL,
@@ -193,7 +191,7 @@ pub fn see_also(command: &Command, names: &[&str]) -> Vec<(String, u8)> {
             add("tar2sqfs".into(), 1);
         }
         [_, "upload-pack-hook"] => add("git-upload-pack".into(), 1),
-        [_, name, ..] if OF_GIT.contains(name) => add(format!("git-{name}"), 1),
+        [_, name, ..] if OF_GIT.split(' ').any(|it| it == *name) => add(format!("git-{name}"), 1),
         _ => {}
     }
     pages

@@ -13,6 +13,7 @@ use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
 use hedgerow::image::WriteTreeError as Ended;
 use hedgerow::image::{extract, ExtractError, ExtractOptions, Extracted, Failed, Problem};
+use hedgerow::numbers::counted;
 use hedgerow::Stage;
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
@@ -106,6 +107,8 @@ fn summarize(extracted: &Extracted, global: &Global, output: &Output, elapsed: D
     }
     let seconds = elapsed.as_secs_f64();
     output.say(format_args!(
-        "{entries} entries, {bytes} bytes in {seconds:.2} s"
+        "{}, {} in {seconds:.2} s",
+        counted(entries, "entry"),
+        counted(bytes, "byte")
     ));
 }

@@ -2,6 +2,7 @@ use super::arguments::Info;
 use super::{open, print, unreadable};
 use crate::failure::Failure;
 use crate::global::Global;
+use hedgerow::numbers::counted;
 use serde::Serialize;
 
 /// The JSON document of `hedgerow image info --json`. Fields are only ever added.
@@ -70,8 +71,8 @@ impl Document {
         };
         let rows = [
             ("compressor", format!("{}{origin}", self.settings)),
-            ("block size", format!("{} bytes", self.block_size_bytes)),
-            ("image", format!("{} bytes", self.image_bytes)),
+            ("block size", counted(self.block_size_bytes, "byte")),
+            ("image", counted(self.image_bytes, "byte")),
             ("made", format!("{} s since the epoch", self.mod_time_s)),
             ("flags", format!("{:#06x}", self.flags)),
             ("inodes", self.inodes.to_string()),
@@ -82,10 +83,10 @@ impl Document {
                 "exportable",
                 if self.exportable { "yes" } else { "no" }.to_owned(),
             ),
-            ("inode table", format!("{} bytes", self.inode_table_bytes)),
+            ("inode table", counted(self.inode_table_bytes, "byte")),
             (
                 "directory table",
-                format!("{} bytes", self.directory_table_bytes),
+                counted(self.directory_table_bytes, "byte"),
             ),
         ];
         let line = |(name, value)| format!("{:<16} {value}\n", format!("{name}:"));

@@ -46,6 +46,13 @@ fn open(place: &Place, global: &Global) -> Result<hedgerow::image::Image, Failur
 /// An error about an image, with the name that the user gave.
 fn unreadable(image: &Path, error: Error) -> Failure {
     match error {
+        Error::Fs(error) if error.source.kind() == io::ErrorKind::IsADirectory => {
+            let image = image.display();
+            Failure {
+                hint: Some(format!("to list a directory: hedgerow walk '{image}'")),
+                ..not_started(format_args!("'{image}' is a directory, not an image"))
+            }
+        }
         Error::Fs(error) => {
             let error = hedgerow_fs::Error::new(error.operation, image, error.source);
             not_started(error)

@@ -9,6 +9,7 @@ use crate::report::Path;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
 use hedgerow::image::{verify, Coverage, Damage, Report, VerifyError};
+use hedgerow::numbers::counted;
 use hedgerow_fs::ReadFile;
 use serde::Serialize;
 
@@ -81,14 +82,15 @@ fn lines(report: &Report, only_findings: bool) -> String {
     };
     let mut text: String = report.findings.iter().map(shown).collect();
     if report.omitted > 0 {
-        text += &format!("wrong: {} findings more\n", report.omitted);
+        text += &format!("wrong: {} more\n", counted(report.omitted, "finding"));
     }
     if only_findings {
         return text;
     }
     text += &format!(
-        "read: {} inodes, {} bytes of content\n",
-        report.inodes, report.content_bytes
+        "read: {}, {} of content\n",
+        counted(report.inodes, "inode"),
+        counted(report.content_bytes, "byte")
     );
     for part in &report.coverage {
         text += &covered(part);
@@ -102,11 +104,13 @@ fn lines(report: &Report, only_findings: bool) -> String {
 fn covered(part: &Coverage) -> String {
     let name = part.part.name();
     match (part.checksummed_bytes, part.unchecked_bytes) {
-        (0, bytes) => format!("no checksum: {name}, {bytes} bytes\n"),
-        (bytes, 0) => format!("checksum: {name}, {bytes} bytes\n"),
-        (bytes, without) => {
-            format!("checksum: {name}, {bytes} bytes; without one {without} bytes\n")
-        }
+        (0, bytes) => format!("no checksum: {name}, {}\n", counted(bytes, "byte")),
+        (bytes, 0) => format!("checksum: {name}, {}\n", counted(bytes, "byte")),
+        (bytes, without) => format!(
+            "checksum: {name}, {}; without one {}\n",
+            counted(bytes, "byte"),
+            counted(without, "byte")
+        ),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
+use hedgerow::numbers::counted;
 use hedgerow::pack::{chain_lengths, verify, HashKind, IndexOptions, PackError, PackedObject};
 use hedgerow::plumbing::git::indexing::IndexingPlace;
 use hedgerow::Execution;
@@ -98,13 +99,12 @@ pub fn statistics(objects: &[PackedObject], chains_only: bool) -> String {
             .for_each(|object| describe(object, &mut text));
     }
     let chains = chain_lengths(objects);
-    let words = |count: u64| if count == 1 { "object" } else { "objects" };
     for (depth, count) in chains.iter().enumerate().filter(|(_, count)| **count > 0) {
         let label = match depth {
             0 => "non delta".to_owned(),
             depth => format!("chain length = {depth}"),
         };
-        let _ = writeln!(text, "{label}: {count} {}", words(*count));
+        let _ = writeln!(text, "{label}: {}", counted(*count, "object"));
     }
     text
 }

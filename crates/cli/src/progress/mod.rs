@@ -4,6 +4,7 @@
 pub mod lines;
 
 use crate::global::Global;
+use hedgerow::numbers::counted;
 use hedgerow::{Progress, Stage, Steps};
 use indicatif::{
     DecimalBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState,
@@ -41,14 +42,15 @@ impl Meter {
         let progress = progress.clone();
         let what = what.to_owned();
         let show = move || {
-            if stopped.recv_timeout(DELAY) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
+            let started = Instant::now();
+            let is_terminal = std::io::stderr().is_terminal();
             let steps = progress.stage(stage);
-            if std::io::stderr().is_terminal() {
-                draw(&what, steps, &stopped);
-            } else {
-                log(&what, steps, &stopped);
+            let is_short = stopped.recv_timeout(DELAY) != Err(RecvTimeoutError::Timeout);
+            match (is_terminal, is_short) {
+                (true, true) => {}
+                (true, false) => draw(&what, steps, &stopped),
+                (false, true) => tell(&what, steps, started.elapsed(), true),
+                (false, false) => log(&what, steps, started, &stopped),
             }
         };
         Meter {
@@ -82,31 +84,36 @@ fn draw(what: &str, steps: &Steps, stopped: &Receiver<()>) {
     }
 }
 
-/// Writes a line at once and every ten seconds, until `stopped`.
-fn log(what: &str, steps: &Steps, stopped: &Receiver<()>) {
-    let started = Instant::now();
-    loop {
-        let line = line(what, steps, DELAY + started.elapsed());
-        // A failure of standard error cannot be reported.
-        let _ = std::io::stderr().lock().write_all(line.as_bytes());
-        if stopped.recv_timeout(LOG_INTERVAL) != Err(RecvTimeoutError::Timeout) {
-            return;
-        }
+/// Writes a line at once and every ten seconds, until `stopped`, and then a last one.
+fn log(what: &str, steps: &Steps, started: Instant, stopped: &Receiver<()>) {
+    let mut goes_on = true;
+    while goes_on {
+        tell(what, steps, started.elapsed(), false);
+        goes_on = stopped.recv_timeout(LOG_INTERVAL) == Err(RecvTimeoutError::Timeout);
     }
+    tell(what, steps, started.elapsed(), true);
 }
 
-fn line(what: &str, steps: &Steps, elapsed: Duration) -> String {
+fn tell(what: &str, steps: &Steps, elapsed: Duration, is_last: bool) {
+    let line = line(what, steps, elapsed, is_last);
+    // A failure of standard error cannot be reported.
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}
+
+fn line(what: &str, steps: &Steps, elapsed: Duration, is_last: bool) -> String {
     let (done, total) = (steps.done(), steps.total());
     let amount = match (done * 100).checked_div(total) {
         Some(percent) => format!("{percent}% ({done}/{total})"),
-        None => format!("{done} entries"),
+        None => counted(done, "entry"),
     };
     let bytes = DecimalBytes(steps.bytes());
     let rate = HumanCount(per_second(done, elapsed));
-    format!(
-        "{what}: {amount}, {bytes}, {rate}/s, {} s so far\n",
-        elapsed.as_secs()
-    )
+    let time = if is_last {
+        format!("done in {:.1} s", elapsed.as_secs_f64())
+    } else {
+        format!("{} s so far", elapsed.as_secs())
+    };
+    format!("{what}: {amount}, {bytes}, {rate}/s, {time}\n")
 }
 
 fn bar(what: &str, total: Option<u64>) -> ProgressBar {
@@ -195,9 +202,11 @@ mod tests {
         steps.add_bytes(2_000_000);
         let elapsed = Duration::from_secs(10);
         let expected = "Packing: 30 entries, 2.00 MB, 3/s, 10 s so far\n";
-        assert_eq!(line("Packing", steps, elapsed), expected);
+        assert_eq!(line("Packing", steps, elapsed, false), expected);
+        let expected = "Packing: 30 entries, 2.00 MB, 3/s, done in 10.0 s\n";
+        assert_eq!(line("Packing", steps, elapsed, true), expected);
         steps.expect(40);
         let expected = "Packing: 75% (30/40), 2.00 MB, 3/s, 10 s so far\n";
-        assert_eq!(line("Packing", steps, elapsed), expected);
+        assert_eq!(line("Packing", steps, elapsed, false), expected);
     }
 }

@@ -246,12 +246,6 @@ pub fn unknown(word: &BStr) -> String {
     format!("pathspec '{word}' did not match any file(s) known to git")
 }
 
-/// A number of things.
-pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
-
 /// Paths that cannot exist together on this file system.
 pub fn collided(paths: &[BString]) -> String {
     let list: String = paths.iter().map(|path| format!("  '{path}'\n")).collect();

@@ -19,6 +19,7 @@ use hedgerow::checkout::{
     SwitchOptions, Target, Unmerged,
 };
 use hedgerow::display::quoted;
+use hedgerow::numbers::counted;
 use hedgerow::repository::Repository;
 use hedgerow::stash::{switch_merging, MergingSwitch};
 use hedgerow::{Execution, Stage};
@@ -263,7 +264,7 @@ impl<'a> Run<'a> {
                     self.output.data(report.to_json().as_bytes());
                 }
                 if counts && done.recreated > 0 {
-                    let noun = messages::counted(done.recreated, "merge conflict");
+                    let noun = counted(done.recreated, "merge conflict");
                     self.output.say(format_args!("Recreated {noun}"));
                 }
                 let updated = done.written.saturating_sub(done.recreated);
@@ -272,7 +273,7 @@ impl<'a> Run<'a> {
                         Some(id) => self.repository.short_id(&id)?,
                         None => "the index".into(),
                     };
-                    let paths = messages::counted(updated, "path");
+                    let paths = counted(updated, "path");
                     self.output.say(format_args!("Updated {paths} from {from}"));
                 }
                 tell(done, self.global, self.started.elapsed(), self.output);

@@ -58,6 +58,72 @@ fn real_output_has_the_documented_shape() {
     assert!(missing.is_empty() || is_excused, "not checked: {missing:?}");
 }
 
+#[test]
+fn schemas_are_named_like_their_files() {
+    for entry in fs::read_dir(root().join("docs/schemas")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let schema: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        assert_eq!(schema["title"], *name);
+        assert_eq!(schema["properties"]["schema"]["const"], *name);
+        let words: Vec<&str> = name.split('.').collect();
+        assert_eq!((words[0], words[words.len() - 1]), ("hedgerow", "v1"));
+    }
+}
+
+/// Runs that end with another code than 0, and that code.
+const FAILING: [(&str, i32); 18] = [
+    ("walk none", 2),
+    ("walk --none", 2),
+    ("--color=sometimes walk", 2),
+    ("image list none", 2),
+    ("image list .", 2),
+    ("image verify damaged.sqfs", 1),
+    ("image diff a.sqfs b.sqfs", 1),
+    ("image create git:none c.sqfs", 2),
+    ("stats a.sqfs", 2),
+    ("tune none", 2),
+    ("checkout none", 1),
+    ("checkout --none", 129),
+    ("checkout release", 1),
+    ("restore none", 1),
+    ("switch none", 128),
+    ("status --none", 129),
+    ("clean", 128),
+    ("chekcout", 129),
+];
+
+#[test]
+fn the_last_document_of_a_failed_run_is_an_error() {
+    let repository = scene();
+    repository.write("docs/guide.md", "mine\n");
+    repository.symlink("link", "docs");
+    said(&repository, &["image", "create", "git:v1.0", "a.sqfs"]);
+    said(&repository, &["image", "create", ".", "b.sqfs"]);
+    let mut damaged = repository.read("a.sqfs");
+    // The number of inodes in the superblock.
+    damaged[4] ^= 0x55;
+    repository.write("damaged.sqfs", &damaged);
+    let mut checked = Checked {
+        seen: BTreeSet::new(),
+    };
+    for (words, code) in FAILING {
+        let all: Vec<&str> = words.split(' ').chain(["--json"]).collect();
+        let failed = run(hedgerow(&repository, &all));
+        assert_eq!(failed.code, code, "{words}: {failed:?}");
+        checked.check("message", &failed.stderr);
+        let documents = failed.stderr.lines().map(serde_json::from_str::<Value>);
+        let documents: Vec<Value> = documents.map(Result::unwrap).collect();
+        let (last, before) = documents.split_last().unwrap();
+        assert_eq!(last["exit_code"], code, "{words}: {failed:?}");
+        let is_end = |it: &Value| !it["exit_code"].is_null();
+        assert!(!before.iter().any(is_end), "{words}: {failed:?}");
+        assert!(["error", "fatal"]
+            .map(Value::from)
+            .contains(&last["severity"]));
+    }
+}
+
 fn of_working_trees(checked: &mut Checked, repository: &Repository) {
     checked.command("checkout", repository, &["checkout", "--json", "release"]);
     repository.write("docs/guide.md", "mine\n");

@@ -282,5 +282,7 @@ fn what_is_no_image_is_refused_with_2() {
         assert_eq!(image(home.path(), &[action]).code, 2);
         let directory = image(home.path(), &[action, "."]);
         assert_eq!(directory.code, 2, "{directory:?}");
+        let reason = "error: '.' is a directory, not an image\n\nhint: to list a directory: ";
+        assert!(directory.stderr.starts_with(reason), "{directory:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use hedgerow_testkit::{isolated, require, Random};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
@@ -243,5 +243,98 @@ fn images_are_listed_and_extracted_as_by_the_tool() {
             String::from_utf8_lossy(&listed("a")),
             "{names:?}"
         );
+    }
+}
+
+#[test]
+fn contents_of_matching_files_are_printed() {
+    let Some(home) = scene() else { return };
+    let quiet = ["tree", "image", "-quiet", "-no-progress"];
+    assert!(run(home.path(), "mksquashfs", &quiet).status.success());
+    for words in [
+        &["f1"][..],
+        &["h*", "sub/f*"],
+        &["su*/d*/f3.?"],
+        &["[fh]*"],
+        &["none*", "f1"],
+        &["-no-wild", "h*"],
+        &["-r", "^h|^f1$", "^sub$/2"],
+        &["sub"],
+    ] {
+        let (options, names) = match words {
+            ["-r", names @ ..] => (&["-r", "-cat", "image"][..], names),
+            ["-no-wild", names @ ..] => (&["-no-wild", "-cat", "image"][..], names),
+            names => (&["-cat", "image"][..], names),
+        };
+        let words = [options, names].concat();
+        let theirs = run(home.path(), "unsquashfs", &words);
+        let ours = run(home.path(), home.path().join("own/unsquashfs"), &words);
+        let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(text(&ours), text(&theirs), "{words:?}");
+        assert_eq!(ours.status.code(), theirs.status.code(), "{words:?}");
+    }
+}
+
+#[test]
+fn times_are_what_date_understands() {
+    let Some(home) = scene() else { return };
+    let own =
+        |tool: &str, words: &[&str]| run(home.path(), home.path().join("own").join(tool), words);
+    let times = [
+        "-mkfs-time",
+        "Wed Mar 8 11:55:44 UTC 2023",
+        "-all-time",
+        "1970-01-02 00:00 UTC",
+    ];
+    let words = [&["tree", "new", "-quiet", "-noappend"], &times[..]].concat();
+    let made = own("mksquashfs", &words);
+    assert!(made.status.success(), "{made:?}");
+    assert_eq!(
+        own("unsquashfs", &["-mkfs-time", "new"]).stdout,
+        b"1678276544\n"
+    );
+    let listed = own("unsquashfs", &["-UTC", "-lls", "new", "f1"]).stdout;
+    assert!(String::from_utf8_lossy(&listed).contains(" 1970-01-02 00:00 "));
+    let extracted = own("unsquashfs", &["-q", "-all", "@86400", "-d", "out", "new"]);
+    assert!(extracted.status.success(), "{extracted:?}");
+    let seconds = fs::metadata(home.path().join("out/f1"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    let since = seconds.duration_since(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(since.as_secs(), 86_400);
+    for time in ["no such date", "1969-12-31 UTC", "4294967296"] {
+        let refused = own(
+            "mksquashfs",
+            &["tree", "refused", "-quiet", "-mkfs-time", time],
+        );
+        assert_eq!(refused.status.code(), Some(1), "{time}");
+        assert!(!home.path().join("refused").exists(), "{time}");
+    }
+}
+
+#[test]
+fn an_image_written_as_definitions_is_the_same_again() {
+    let Some(home) = scene() else { return };
+    let quiet = ["tree", "image", "-quiet", "-no-progress"];
+    assert!(run(home.path(), "mksquashfs", &quiet).status.success());
+    let own = |tool: &str| home.path().join("own").join(tool);
+    for unsquashfs in [PathBuf::from("unsquashfs"), own("unsquashfs")] {
+        let written = run(home.path(), &unsquashfs, &["-pf", "all", "image"]);
+        assert!(written.status.success(), "{unsquashfs:?} {written:?}");
+        let words = ["-", "again", "-noappend", "-quiet", "-pf", "all"];
+        let made = run(home.path(), own("mksquashfs"), &words);
+        assert!(made.status.success(), "{unsquashfs:?} {made:?}");
+        let mut diff = isolated(env!("CARGO_BIN_EXE_hedgerow"));
+        diff.args(["image", "diff", "image", "again"]);
+        let told = diff.current_dir(home.path()).output().unwrap();
+        let told = String::from_utf8(told.stdout).unwrap();
+        if unsquashfs.is_absolute() {
+            assert_eq!(told, "");
+        }
+        // The tool writes no attributes before 4.6, and a name that begins with '#' as a comment.
+        let is_known =
+            |line: &str| line.starts_with("#hash: ") || line.ends_with(": extended attributes");
+        assert!(told.lines().all(is_known), "{told}");
     }
 }

@@ -2,8 +2,10 @@
 
 use bstr::ByteSlice;
 use hedgerow_engine::{run_ordered, Execution, Failure, Window};
-use hedgerow_squashfs::{Body, Error, Image};
+use hedgerow_squashfs::rules::{Fit, PathRules, Syntax};
+use hedgerow_squashfs::{nodes_of_image, Body, Error, Image};
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Limit of decompressed data that waits to be written, in bytes.
 const WINDOW: Window = Window { bytes: 16 << 20 };
@@ -76,4 +78,36 @@ pub fn write_content(
         Failure::Cancelled => ContentError::Cancelled,
         Failure::Panicked(message) => ContentError::Panicked(message),
     })
+}
+
+/// The paths of an image that an operand of `unsquashfs -cat` stands for: itself if it is no
+/// pattern, or if nothing matches it.
+///
+/// # Errors
+/// The pattern cannot be compiled, or the image cannot be read.
+pub fn matching_paths(
+    image: &Arc<Image>,
+    operand: &[u8],
+    syntax: Syntax,
+) -> Result<Vec<Vec<u8>>, String> {
+    let itself = vec![operand.to_vec()];
+    let is_name = match syntax {
+        Syntax::Literal => true,
+        Syntax::Wildcards => !operand.iter().any(|byte| b"*?[\\(".contains(byte)),
+        Syntax::Regex => false,
+    };
+    if is_name {
+        return Ok(itself);
+    }
+    let mut rules = PathRules::new(syntax);
+    let added = rules.add(operand, false);
+    added.map_err(|error| error.to_string())?;
+    let mut paths = Vec::new();
+    for node in nodes_of_image(image, &[]).map_err(|error| error.to_string())? {
+        let node = node.map_err(|error| error.to_string())?;
+        if rules.fit(&node.path) == Fit::Whole {
+            paths.push(node.path);
+        }
+    }
+    Ok(if paths.is_empty() { itself } else { paths })
 }

@@ -52,9 +52,10 @@ mod extract;
 mod files;
 mod progress;
 mod recipe;
+mod times;
 mod to_archive;
 
-pub use contents::{write_content, ContentError};
+pub use contents::{matching_paths, write_content, ContentError};
 pub use create::{
     create, create_with, ArchiveSource, CommitSource, DirectorySource, Hooks, Source,
 };
@@ -62,6 +63,7 @@ pub use edits::{Edits, Time};
 pub use extract::{extract, ExtractError, ExtractOptions};
 pub use files::{Exclusion, FilesSource, Layout};
 pub use recipe::{Recipe, RecipeFiles};
+pub use times::{calendar, long_time};
 pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 

@@ -81,11 +81,21 @@ pub fn choose(state: &State) -> Choice {
         return geometric(format!("{joined} of {packs} packs are to be joined"));
     }
     if has_many_loose {
-        return geometric(format!("{} objects are loose", state.loose));
+        return geometric(match state.loose {
+            1 => "1 object is loose".into(),
+            loose => format!("{loose} objects are loose"),
+        });
     }
-    let (packs, loose) = (state.packs, state.loose);
+    let packs = match state.packs {
+        1 => "1 pack".to_owned(),
+        packs => format!("{packs} packs of different sizes"),
+    };
+    let loose = match state.loose {
+        1 => "1 loose object".to_owned(),
+        loose => format!("{loose} loose objects"),
+    };
     Choice::Nothing {
-        why: format!("nothing to do: {packs} packs of different sizes, {loose} loose objects"),
+        why: format!("nothing to do: {packs}, {loose}"),
     }
 }
 

@@ -271,11 +271,14 @@ impl<'t> Fields<'t> {
         Ok(Action::Create(metadata, Body::Device(kind, device)))
     }
 
-    /// `TIME MODE UID GID LENGTH OFFSET SPARSE`; the last is decided anew.
+    /// `TIME MODE UID GID LENGTH OFFSET SPARSE`; the last is decided anew, and squashfs-tools 4.5
+    /// does not write it.
     fn data(&mut self, file: usize) -> Result<Action, String> {
         let metadata = self.metadata(true)?;
         let (bytes, start) = (self.number("a length")?, self.number("an offset")?);
-        let _sparse: u32 = self.number("0 or 1")?;
+        if !self.rest.trim_ascii().is_empty() {
+            let _sparse: u32 = self.number("0 or 1")?;
+        }
         let is_possible = bytes <= i64::MAX as u64 && start <= i64::MAX as u64;
         let end = is_possible
             .then_some(())

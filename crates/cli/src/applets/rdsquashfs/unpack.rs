@@ -2,6 +2,7 @@
 
 use super::{Arguments, CONSOLE};
 use hedgerow::image::{nodes_of_image, Body, Image};
+use hedgerow::numbers::counted;
 use hedgerow::plumbing::tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
 use hedgerow::plumbing::writer::{extract, ExtractOptions, XattrRule};
 use hedgerow::{CancelToken, Execution};
@@ -60,13 +61,14 @@ pub fn unpack(image: &Arc<Image>, path: &[u8], arguments: &Arguments) -> Result<
     let extracted = extracted.map_err(|error| error.to_string())?;
     if !arguments.quiet {
         CONSOLE.say(format_args!(
-            "{} entries, {} bytes",
-            extracted.entries, extracted.bytes
+            "{}, {}",
+            counted(extracted.entries, "entry"),
+            counted(extracted.bytes, "byte")
         ));
     }
     match extracted.failed {
         0 => Ok(()),
-        count => Err(format!("{count} entries could not be unpacked")),
+        count => Err(format!("{} could not be unpacked", counted(count, "entry"))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Options shared by `mksquashfs` and `sqfstar`.
 
-use super::changes::{time, user, Changes};
+use super::changes::{user, Changes};
 use super::percentage::ProgressOptions;
 use crate::applets::console::Console;
 use crate::image::create::{block_bytes, clamped, epoch};
@@ -87,8 +87,8 @@ pub struct Building {
     /// Make the image usable for NFS exports
     #[arg(long)]
     pub exports: bool,
-    /// Set the time of the image: seconds since 1970, or 'inode' for that of the newest entry,
-    /// which is the default
+    /// Set the time of the image: seconds since 1970, a date that date(1) understands, or 'inode'
+    /// for that of the newest entry, which is the default
     #[arg(long, value_name = "TIME", alias = "fstime")]
     mkfs_time: Option<String>,
     /// Set the time of all entries
@@ -287,7 +287,7 @@ impl Building {
         if epoch.is_some() && (given.is_some() || self.inode_time.is_some()) {
             return Err("SOURCE_DATE_EPOCH is set: options cannot set other times".into());
         }
-        match given.map(|word| time(word)).transpose()? {
+        match given.map(|word| Time::parse(word)).transpose()? {
             Some(Time::At(seconds)) => Ok(Some(seconds)),
             _ => Ok(epoch),
         }
@@ -339,7 +339,7 @@ impl Building {
             let read = pseudo.read(file, spool.unwrap_or(Path::new(".")));
             read.map_err(|error| error.to_string())?;
         }
-        let time = |word: &Option<String>| word.as_deref().map(time).transpose();
+        let time = |word: &Option<String>| word.as_deref().map(Time::parse).transpose();
         Ok(Edits {
             pseudo,
             keep_pseudo_owners: self.pseudo_override,

@@ -1,6 +1,6 @@
 //! Changes of each entry of a new image.
 
-use hedgerow::image::{ModeChange, Node, NodeKind, Time};
+use hedgerow::image::{ModeChange, Node, NodeKind};
 
 /// What the options about owners, permissions and times ask for.
 #[derive(Debug)]
@@ -65,22 +65,4 @@ pub fn user(word: &str, is_group: bool) -> Result<u32, String> {
     number.or_else(known).ok_or_else(|| {
         format!("'{word}' is neither a {what} of this system nor a number of 32 bits")
     })
-}
-
-/// A time in seconds since 1970, or that of the newest entry.
-pub fn time(word: &str) -> Result<Time, String> {
-    if word == "inode" {
-        return Ok(Time::Newest);
-    }
-    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
-    word.parse()
-        .ok()
-        .filter(|_| digits)
-        .map(Time::At)
-        .ok_or_else(|| {
-            format!(
-                "'{word}' is neither 'inode' nor a number of seconds since 1970 up to 4294967295; \
-             date -d '{word}' +%s prints one"
-            )
-        })
 }

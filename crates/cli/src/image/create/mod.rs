@@ -18,6 +18,7 @@ use hedgerow::image::BLOCK_BYTES;
 use hedgerow::image::{Compressor, Settings};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
 use hedgerow::image::{Hooks, Recipe, RecipeFiles};
+use hedgerow::numbers::counted;
 use hedgerow::numbers::size_bytes;
 use hedgerow::walk::Patterns;
 use hedgerow::{Execution, Stage};
@@ -135,10 +136,14 @@ pub fn clamped(created: &Created) -> Option<String> {
     } else {
         first.as_bstr()
     };
+    let (are, they_have) = match clamped.count {
+        1 => ("is", "it has"),
+        _ => ("are", "they have"),
+    };
     Some(format!(
-        "{} entries are from before 1970 or after February 2106, first '{first}': \
-         they have the nearest time that SquashFS can hold",
-        clamped.count
+        "{} {are} from before 1970 or after February 2106, first '{first}': \
+         {they_have} the nearest time that SquashFS can hold",
+        counted(clamped.count, "entry")
     ))
 }
 
@@ -280,10 +285,10 @@ fn tell(command: &Create, global: &Global, output: &Output, created: &Created, e
         return;
     }
     output.say(format_args!(
-        "{} inodes, {} contents, {} bytes in {:.2} s",
-        created.inodes,
-        created.stored_files,
-        created.bytes,
+        "{}, {}, {} in {:.2} s",
+        counted(created.inodes, "inode"),
+        counted(created.stored_files, "content"),
+        counted(created.bytes, "byte"),
         elapsed.as_secs_f64()
     ));
 }

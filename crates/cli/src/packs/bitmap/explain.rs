@@ -5,6 +5,7 @@ use crate::global::Global;
 use crate::output::Output;
 use bstr::ByteSlice;
 use clap::Args;
+use hedgerow::numbers::counted;
 use hedgerow::plumbing::git::reachability::{bitmaps, Hindrance, RevisionArguments, Sources};
 use hedgerow::plumbing::pack::Bitmaps;
 use hedgerow::plumbing::reach::{reachable, BitmapUse};
@@ -89,7 +90,7 @@ pub fn run(
     let milliseconds = started.elapsed().as_millis();
     let hindrances = Hindrance::find(repository, bitmaps.as_ref(), &answer.trace);
     let document = Document {
-        schema: "hedgerow.bitmap.explain/1",
+        schema: "hedgerow.bitmap.explain.v1",
         bitmaps: bitmaps.as_ref().map(about),
         wants: found(&answer.trace.wants),
         haves: found(&answer.trace.haves),
@@ -167,25 +168,23 @@ fn write_text(document: &Document, text: &mut String) -> std::fmt::Result {
         None => writeln!(text, "bitmaps: none")?,
         Some(about) => writeln!(
             text,
-            "bitmaps: of {} commits and {} objects, lookup table: {}, name hashes: {}, {} \
-             pseudo-merges\n  in '{}'",
-            about.commits,
-            about.objects,
+            "bitmaps: of {} and {}, lookup table: {}, name hashes: {}, {}\n  in '{}'",
+            counted(about.commits, "commit"),
+            counted(about.objects, "object"),
             yes_or_no(about.lookup_table),
             yes_or_no(about.name_hashes),
-            about.pseudo_merges,
+            counted(about.pseudo_merges, "pseudo-merge"),
             about.pack,
         )?,
     }
     for (name, side) in [("wants", &document.wants), ("haves", &document.haves)] {
         writeln!(
             text,
-            "{name}: {} commits; {} by bitmaps of their own or on the way, {} included in \
-             others, {} pseudo-merges",
-            side.tips,
+            "{name}: {}; {} by bitmaps of their own or on the way, {} included in others, {}",
+            counted(side.tips, "commit"),
             side.bitmaps.len(),
             side.included,
-            side.pseudo_merges,
+            counted(side.pseudo_merges, "pseudo-merge"),
         )?;
         for commit in side.bitmaps.iter().take(NAMED) {
             writeln!(text, "  bitmap of {commit}")?;
@@ -195,8 +194,10 @@ fn write_text(document: &Document, text: &mut String) -> std::fmt::Result {
         }
         writeln!(
             text,
-            "  walked: {} commits, {} trees; {} objects outside the pack",
-            side.commits_walked, side.trees_read, side.outside,
+            "  walked: {}, {}; {} outside the pack",
+            counted(side.commits_walked, "commit"),
+            counted(side.trees_read, "tree"),
+            counted(side.outside, "object"),
         )?;
     }
     writeln!(

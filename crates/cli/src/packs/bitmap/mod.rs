@@ -10,6 +10,7 @@ use crate::output::Output;
 use crate::packs::watcher::Watcher;
 use clap::{Args, Subcommand};
 use explain::Explain;
+use hedgerow::numbers::counted;
 use hedgerow::plumbing::maintain::{write_pack_bitmaps, BitmapRequest};
 use hedgerow::plumbing::pack::{BitOrder, Bitmaps};
 use hedgerow::plumbing::reach::check;
@@ -98,7 +99,7 @@ fn verify(repository: &Repository, global: &Global, output: &Output) -> Result<u
     }
     output.for_people(
         global,
-        format_args!("{} bitmaps checked", bitmaps.commit_count()),
+        format_args!("{} checked", counted(bitmaps.commit_count(), "bitmap")),
     );
     Ok(if wrong.is_empty() { 0 } else { REFUSED })
 }

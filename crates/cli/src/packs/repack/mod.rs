@@ -8,6 +8,7 @@ use crate::output::Output;
 use crate::packs::pack_objects::jobs;
 use crate::packs::watcher::Watcher;
 use clap::Args;
+use hedgerow::numbers::counted;
 use hedgerow::plumbing::maintain::repack::{
     carry_out, count_loose, ExistingPack, NewRole, PackFate, Plan, Request, Settings,
 };
@@ -173,7 +174,11 @@ fn tell(
             NewRole::Cruft(_) => "a pack of unreachable objects",
         };
         let count = new.wanted.len();
-        lines += &format!("would write {what}: {count} objects, about {bytes} bytes\n");
+        lines += &format!(
+            "would write {what}: {}, about {}\n",
+            counted(count, "object"),
+            counted(bytes, "byte")
+        );
     }
     if lines.is_empty() {
         lines += "would write no pack\n";
@@ -184,15 +189,20 @@ fn tell(
         }
     }
     if !plan.loosened.is_empty() {
-        lines += &format!("would make {} objects loose\n", plan.loosened.len());
+        lines += &format!(
+            "would make {} loose\n",
+            counted(plan.loosened.len(), "object")
+        );
     }
     let loose = count_loose(store)?;
     if settings.deletes {
         let gone = plan.count_packed_loose(store)?;
-        lines +=
-            &format!("would delete {gone} of {loose} loose objects, which are in packs then\n");
+        lines += &format!(
+            "would delete {gone} of {}, which are in packs then\n",
+            counted(loose, "loose object")
+        );
     } else {
-        lines += &format!("would leave {loose} loose objects\n");
+        lines += &format!("would leave {}\n", counted(loose, "loose object"));
     }
     if settings.midx {
         lines += "would write a multi-pack-index\n";

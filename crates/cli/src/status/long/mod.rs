@@ -9,6 +9,7 @@ pub use options::LongOptions;
 use crate::tracking;
 use bstr::{BString, ByteSlice};
 use hedgerow::display::ColoredLines;
+use hedgerow::numbers::counted;
 use hedgerow::repository::{CurrentBranch, Repository, Result};
 use hedgerow::status::ongoing::{operation, Operation, Rebase};
 use hedgerow::status::{Sparse, Status, UntrackedFiles};
@@ -185,10 +186,11 @@ impl Long<'_> {
 
     fn stash(&mut self, repository: &Repository) -> Result<()> {
         let count = repository.reflog("refs/stash".into())?.len();
-        let entries = if count == 1 { "entry" } else { "entries" };
         if count > 0 {
-            self.lines
-                .line("", format!("Your stash currently has {count} {entries}"));
+            self.lines.line(
+                "",
+                format!("Your stash currently has {}", counted(count, "entry")),
+            );
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 use super::list::Lines;
 use super::{Arguments, Chosen, CONSOLE, SOME_FAILED};
 use crate::applets::console::print;
-use crate::applets::squashfs_tools::changes::time;
 use hedgerow::image::{Handle, Image, Node, NodeError, Time, Xattr, XattrRules};
+use hedgerow::numbers::counted;
 use hedgerow::plumbing::writer::{extract as extract_nodes, ExtractOptions, XattrRule};
 use hedgerow::{CancelToken, Execution, Jobs};
 use hedgerow_fs::Dir;
@@ -16,7 +16,7 @@ pub fn extract(image: &Arc<Image>, chosen: &Chosen, arguments: &Arguments) -> Re
     let text = |error: hedgerow_fs::Error| error.to_string();
     let interrupted = hedgerow_fs::catch_interrupts().map_err(text)?;
     let rules = Arc::new(rules(arguments)?);
-    let all_time = arguments.all_time.as_deref().map(time).transpose()?;
+    let all_time = arguments.all_time.as_deref().map(Time::parse).transpose()?;
     let target = Path::new(&arguments.destination);
     let is_there = hedgerow_fs::is_there(target).map_err(text)?;
     if is_there
@@ -70,8 +70,9 @@ pub fn extract(image: &Arc<Image>, chosen: &Chosen, arguments: &Arguments) -> Re
     let extracted = extracted.map_err(|error| error.to_string())?;
     if !arguments.quiet {
         CONSOLE.say(format_args!(
-            "{} entries, {} bytes",
-            extracted.entries, extracted.bytes
+            "{}, {}",
+            counted(extracted.entries, "entry"),
+            counted(extracted.bytes, "byte")
         ));
     }
     Ok(if extracted.failed > 0 { SOME_FAILED } else { 0 })

@@ -3,7 +3,10 @@
 use super::{prefixed, Arguments, Chosen, CONSOLE, SOME_FAILED};
 use crate::applets::console::print;
 use crate::applets::rdsquashfs::mode;
-use hedgerow::image::{write_content, ContentError, Image, Node, NodeKind};
+use bstr::ByteSlice;
+use hedgerow::image::{
+    calendar, matching_paths, write_content, ContentError, Image, Node, NodeKind,
+};
 use hedgerow::Execution;
 use hedgerow_fs::StandardOutput;
 use std::collections::HashMap;
@@ -12,7 +15,6 @@ use std::sync::Arc;
 
 /// The width of the columns of owner and size together.
 const OWNER_AND_SIZE: usize = 27;
-const SECONDS_PER_DAY: i64 = 86_400;
 
 pub fn list(
     image: &Arc<Image>,
@@ -124,10 +126,7 @@ impl<'a> Lines<'a> {
         } else {
             hedgerow_fs::local_offset(seconds).seconds
         };
-        let local = seconds.saturating_add(offset);
-        let (year, month, day) = date(local.div_euclid(SECONDS_PER_DAY));
-        let second = local.rem_euclid(SECONDS_PER_DAY);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let ((year, month, day), (hour, minute, second)) = calendar(seconds.saturating_add(offset));
         let short = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}");
         if self.arguments.full {
             format!("{short}:{second:02}")
@@ -135,30 +134,6 @@ impl<'a> Lines<'a> {
             short
         }
     }
-}
-
-/// A time in the form of ctime(3).
-pub fn long_time(seconds: i64, utc: bool) -> String {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let offset = if utc {
-        0
-    } else {
-        hedgerow_fs::local_offset(seconds).seconds
-    };
-    let local = seconds.saturating_add(offset);
-    let days = local.div_euclid(SECONDS_PER_DAY);
-    let (year, month, day) = date(days);
-    let second = local.rem_euclid(SECONDS_PER_DAY);
-    let weekday = DAYS
-        .get(days.rem_euclid(7) as usize)
-        .copied()
-        .unwrap_or_default();
-    let month = MONTHS.get(month as usize - 1).copied().unwrap_or_default();
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{weekday} {month} {day:>2} {hour:02}:{minute:02}:{second:02} {year}")
 }
 
 /// The size that a listing shows.
@@ -174,47 +149,22 @@ fn size_of(image: &Image, node: &Node) -> Result<u64, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Year, month and day, from the days since 1970.
-fn date(days: i64) -> (i64, i64, i64) {
-    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let (mut year, mut rest) = (
-        1970 + days.div_euclid(146_097) * 400,
-        days.rem_euclid(146_097),
-    );
-    while rest >= 365 + i64::from(is_leap(year)) {
-        rest -= 365 + i64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + i64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if rest < length {
-            break;
-        }
-        rest -= length;
-        month += 1;
-    }
-    (year, month, rest + 1)
-}
-
-/// Prints the contents of the named files.
-pub fn cat(image: &Image, arguments: &Arguments) -> Result<u8, String> {
+/// Prints the contents of the files that are named, or that match a pattern.
+pub fn cat(image: &Arc<Image>, arguments: &Arguments) -> Result<u8, String> {
     let mut code = 0;
-    for name in &arguments.files {
-        let written = write_content(
-            image,
-            name.as_bytes(),
-            &mut StandardOutput,
-            &Execution::default(),
-        );
-        match written {
-            Ok(()) => {}
-            Err(ContentError::Write(error)) => {
-                crate::walk::closed_pipe_is_fine(error).map_err(|error| error.to_string())?;
-            }
-            Err(error) => {
-                CONSOLE.complain(format_args!("'{}': {error}", name.display()));
-                code = SOME_FAILED;
+    for operand in &arguments.files {
+        let paths = matching_paths(image, operand.as_bytes(), super::syntax(arguments))?;
+        for path in paths.iter().map(Vec::as_slice) {
+            let written = write_content(image, path, &mut StandardOutput, &Execution::default());
+            match written {
+                Ok(()) => {}
+                Err(ContentError::Write(error)) => {
+                    crate::walk::closed_pipe_is_fine(error).map_err(|error| error.to_string())?;
+                }
+                Err(error) => {
+                    CONSOLE.complain(format_args!("'{}': {error}", path.as_bstr()));
+                    code = SOME_FAILED;
+                }
             }
         }
     }

@@ -72,10 +72,10 @@ struct Arguments {
     /// Names are regular expressions
     #[arg(long = "r", alias = "regex")]
     regex: bool,
-    /// Set the time of all entries, in seconds since 1970
+    /// Set the time of all entries: seconds since 1970, or a date that date(1) understands
     #[arg(long = "all", alias = "all-time", value_name = "TIME")]
     all_time: Option<String>,
-    /// Print the contents of each FILE
+    /// Print the contents of each FILE, which may be a pattern
     #[arg(long)]
     cat: bool,
     /// Extract into an existing directory and replace files
@@ -214,6 +214,15 @@ fn read(arguments: &Arguments) -> Result<u8, String> {
     })
 }
 
+/// What names stand for.
+fn syntax(arguments: &Arguments) -> Syntax {
+    match (arguments.no_wildcards, arguments.regex) {
+        (_, true) => Syntax::Regex,
+        (true, false) => Syntax::Literal,
+        (false, false) => Syntax::Wildcards,
+    }
+}
+
 /// Which entries are extracted or listed.
 struct Chosen {
     extract: PathRules,
@@ -223,11 +232,7 @@ struct Chosen {
 
 impl Chosen {
     fn of(arguments: &Arguments) -> Result<Self, String> {
-        let syntax = match (arguments.no_wildcards, arguments.regex) {
-            (_, true) => Syntax::Regex,
-            (true, false) => Syntax::Literal,
-            (false, false) => Syntax::Wildcards,
-        };
+        let syntax = syntax(arguments);
         let mut chosen = Chosen {
             extract: PathRules::new(syntax),
             exclude: PathRules::new(syntax),

@@ -1,7 +1,7 @@
 //! Information about an image, in the form that scripts read.
 
 use super::Arguments;
-use hedgerow::image::{Error, Image};
+use hedgerow::image::{long_time, Error, Image};
 use hedgerow::plumbing::squashfs::format::flags;
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub fn stat(image: &Image, arguments: &Arguments) -> Result<String, Error> {
     ));
     line(format!(
         "Creation or last append time {}",
-        super::list::long_time(info.mod_time.into(), arguments.utc)
+        long_time(info.mod_time.into(), arguments.utc)
     ));
     line(format!(
         "Filesystem size {bytes} bytes ({:.2} Kbytes / {:.2} Mbytes)",

@@ -13,10 +13,17 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The value of a variable, if it is set.
 pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
+}
+
+/// How long a search for untracked files is said to have taken, whatever it took: git's switch for
+/// tests of that advice.
+pub fn search_time_to_report() -> Option<Duration> {
+    variable("GIT_TEST_UF_DELAY_WARNING").map(|_| Duration::from_millis(3250))
 }
 
 /// Whether somebody reads standard output: it is a terminal, or git has started a pager for it.

@@ -26,4 +26,6 @@
 //! ```
 
 pub use hedgerow_git::index::{Entry, Flags, Stage};
-pub use hedgerow_git::listing::{list, Line, Listed, Options, Reason, Undone};
+pub use hedgerow_git::listing::{
+    list, Line, LineEndReader, LineEnds, Listed, Options, Reason, Undone,
+};

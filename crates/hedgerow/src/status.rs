@@ -32,10 +32,11 @@
 
 pub use hedgerow_git::status::rename::Score;
 pub use hedgerow_git::status::{
-    ignored_in_submodules, index_differences, status, tree_differences, untracked_mode, Change,
-    ChangeKind, Colors, Configuration, Conflict, ConflictKind, Difference, DifferenceOptions,
-    DifferenceSide, Differences, IgnoreSubmodules, IgnoredFiles, Options, Remark, Rename,
-    RenameWish, Sparse, Status, SubmoduleState, UntrackedFiles, Version,
+    ignored_in_submodules, index_differences, status, submodule_summary, tree_differences,
+    untracked_mode, Change, ChangeKind, Colors, Configuration, Conflict, ConflictKind, Difference,
+    DifferenceOptions, DifferenceSide, Differences, IgnoreSubmodules, IgnoredFiles, Options,
+    Remark, Rename, RenameWish, Sparse, Status, SubmoduleState, SubmoduleSummary,
+    SummarizedChanges, UntrackedFiles, Version,
 };
 
 /// The operation in progress in a repository, as shown by `git status`: a merge, a rebase, a

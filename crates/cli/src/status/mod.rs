@@ -6,6 +6,7 @@ mod long;
 mod porcelain;
 mod settings;
 mod short;
+mod submodule_commits;
 
 pub use arguments::Status;
 
@@ -17,8 +18,8 @@ use crate::output::Output;
 use crate::statistics;
 use document::Document;
 use hedgerow::display::PathStyle;
-use hedgerow::repository::{CurrentBranch, Mode, Repository};
-use hedgerow::status::{status, Change, Remark, Status as FoundStatus};
+use hedgerow::repository::{CurrentBranch, Repository};
+use hedgerow::status::{status, Remark, Status as FoundStatus};
 use long::{long, LongOptions};
 use porcelain::{porcelain, PorcelainOptions};
 use settings::{Form, Settings};
@@ -51,9 +52,6 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
         .failures
         .iter()
         .for_each(|failure| output.error(failure));
-    if settings.submodule_summary && !global.json && found.changes.iter().any(is_of_submodule) {
-        output.warn("the commits of submodules (status.submoduleSummary) are not shown");
-    }
     let text = if global.json {
         let branch = CurrentBranch::read(&repository, settings.ahead_behind)?;
         Document::new(&found, &branch).to_json().into_bytes()
@@ -67,11 +65,6 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
     } else {
         PARTIAL
     })
-}
-
-fn is_of_submodule(change: &Change) -> bool {
-    let mut sides = [change.head, change.index].into_iter().flatten();
-    sides.any(|side| side.mode == Mode::Gitlink)
 }
 
 /// The status in the requested format.
@@ -115,7 +108,11 @@ fn text(
             porcelain(found, branch.as_ref(), &options)
         }
         Form::Long => {
-            let options = LongOptions::new(settings, shown);
+            let commits = submodule_commits::list(repository, found, settings, output);
+            let options = LongOptions {
+                submodule_commits: &commits,
+                ..LongOptions::new(settings, shown)
+            };
             long(repository, found, &options, &mut |warning| {
                 output.warn(warning)
             })?

@@ -11,7 +11,7 @@ use hedgerow::repository::Repository;
 use hedgerow::status::Colors;
 use hedgerow::status::Score;
 use hedgerow::status::{ignored_in_submodules, untracked_mode, Configuration};
-use hedgerow::status::{IgnoredFiles, Options, RenameWish, UntrackedFiles};
+use hedgerow::status::{IgnoreSubmodules, IgnoredFiles, Options, RenameWish, UntrackedFiles};
 use hedgerow::Execution;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -46,8 +46,13 @@ pub struct Settings {
     pub hints: bool,
     /// The comment prefix for lines of the long format, if they are to be comments.
     pub comment: Option<BString>,
-    /// `status.submoduleSummary`: list the commits of changed submodules, in the long format.
-    pub submodule_summary: bool,
+    /// `status.submoduleSummary`: how many commits of each changed submodule to list in the long
+    /// format, all if it is negative.
+    pub submodule_summary: Option<i64>,
+    /// `advice.statusUoption`: say so if the search for untracked files is slow.
+    pub advises_when_slow: bool,
+    /// `core.fsmonitor` is set.
+    pub is_monitored: bool,
 }
 
 impl Settings {
@@ -84,6 +89,7 @@ impl Settings {
             }
         };
         let options = options(command, configuration.untracked)?;
+        let hides_submodules = options.ignore_submodules == Some(IgnoreSubmodules::All);
         Ok(Settings {
             form,
             null: command.null,
@@ -101,7 +107,11 @@ impl Settings {
                 .filter(|columns| columns.when.applies(environment::output_is_read())),
             hints: configuration.hints,
             comment: configuration.comment,
-            submodule_summary: configuration.submodule_summary && form == Form::Long,
+            submodule_summary: configuration
+                .submodule_summary
+                .filter(|_| form == Form::Long && !hides_submodules),
+            advises_when_slow: configuration.advises_when_slow,
+            is_monitored: configuration.is_monitored,
         })
     }
 }

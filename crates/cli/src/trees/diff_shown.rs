@@ -30,8 +30,9 @@ pub struct ShownDifferences {
     /// Show the changes of lines
     #[arg(short = 'p', long)]
     pub patch: bool,
-    /// Show no output
-    #[arg(short = 's', long)]
+    /// Show no output; what is given afterwards counts
+    #[arg(short = 's', long, overrides_with_all = ["patch", "stat", "compact_summary", "numstat",
+        "shortstat", "summary", "patch_with_stat", "patch_with_raw", "raw"])]
     pub no_patch: bool,
     /// Show N lines around changes, and the changes
     #[arg(short = 'U', long, value_name = "N", num_args = 0..=1, require_equals = true)]

@@ -15,7 +15,7 @@ use bstr::{BString, ByteSlice};
 use clap::Args;
 use hedgerow::diff::Digits;
 use hedgerow::display::PathStyle;
-use hedgerow::listing::{list, Options};
+use hedgerow::listing::{list, LineEndReader, Options};
 use hedgerow::repository::Repository;
 use lines::Lines;
 use std::ffi::OsString;
@@ -100,8 +100,11 @@ pub struct LsFiles {
     /// List directories of a sparse index in place of their files
     #[arg(long)]
     pub sparse: bool,
+    /// Show how the lines of each file end, in index and working tree, and the attributes about it
+    #[arg(long)]
+    pub eol: bool,
     /// Show each file of the index in FORMAT: %(objectmode), %(objecttype), %(objectname),
-    /// %(objectsize), %(stage), %(path), %n, %xNN
+    /// %(objectsize), %(stage), %(eolinfo:index), %(eolinfo:worktree), %(eolattr), %(path), %n, %xNN
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<OsString>,
     /// List only these paths
@@ -120,6 +123,7 @@ pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Fa
         || command.killed
         || command.resolve_undo
         || command.deduplicate
+        || command.eol
         || shows_tags;
     if command.format.is_some() && contradicts {
         return Err(Failure::usage(
@@ -131,9 +135,21 @@ pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Fa
         Some(value) => digits(value.as_deref())?,
     };
     let options = options(command, execution);
+    let format = command
+        .format
+        .as_ref()
+        .map(|text| text.as_bytes().as_bstr());
     let listed = list(&repository, &options)?;
     listed.warnings.iter().for_each(|text| output.warn(text));
     listed.failures.iter().for_each(|text| output.error(text));
+    let shows_line_ends = format.map_or(command.eol, format::shows_line_ends);
+    let line_ends = if shows_line_ends {
+        let (reader, warnings) = LineEndReader::new(&repository, &listed, &options.execution)?;
+        warnings.iter().for_each(|text| output.warn(text));
+        Some(reader)
+    } else {
+        None
+    };
     let prefix = repository.prefix();
     let lines = Lines {
         repository: &repository,
@@ -146,12 +162,9 @@ pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Fa
         mark_assumed: command.mark_assumed,
         mark_monitored: command.mark_monitored,
         stage: command.stage || command.unmerged,
+        line_ends,
         digits,
     };
-    let format = command
-        .format
-        .as_ref()
-        .map(|text| text.as_bytes().as_bstr());
     output.data(&lines.text(&listed, format)?);
     statistics::tell(global, &options.execution, output)?;
     if listed.unmatched.is_empty() {
@@ -188,6 +201,7 @@ fn options(command: &LsFiles, execution: hedgerow::Execution) -> Options {
         no_empty_directory: command.no_empty_directory,
         deduplicate: command.deduplicate && !command.tags && !command.stage && !command.unmerged,
         sparse: command.sparse,
+        asks_monitor: command.mark_monitored,
         error_unmatch: command.error_unmatch,
         excludes: words(&command.exclude),
         exclude_from: command.exclude_from.clone(),

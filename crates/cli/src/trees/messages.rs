@@ -187,7 +187,7 @@ fn describe(
     id: &hedgerow::ObjectId,
     output: &Output,
 ) -> Result<(), Error> {
-    let subject = repository.commit(id)?.subject();
+    let subject = repository.subject(&repository.commit(id)?);
     let wish = crate::environment::variable("GIT_PRINT_SHA1_ELLIPSIS");
     let ellipsis = if wish.is_some_and(|wish| wish.eq_ignore_ascii_case("yes")) {
         "..."

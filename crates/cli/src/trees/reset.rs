@@ -242,7 +242,7 @@ fn finish(
         return Ok(code.max(REFUSED));
     }
     if let (Some(commit), ResetMode::Hard, false) = (done.commit, options.mode, global.quiet) {
-        let subject = repository.commit(&commit)?.subject();
+        let subject = repository.subject(&repository.commit(&commit)?);
         let id = repository.short_id(&commit)?.to_string();
         let space: &[u8] = if subject.is_empty() { b"" } else { b" " };
         let line = [b"HEAD is now at ", id.as_bytes(), space, &subject, b"\n"].concat();

@@ -16,7 +16,7 @@ use crate::statistics;
 use bstr::{BString, ByteSlice};
 use hedgerow::checkout::{
     checkout_paths, switch, Done, LocalChange, MergeSide, Outcome, PathOptions, PathOutcome,
-    SwitchOptions, Target, Unmerged,
+    SwitchOptions, Switched, Target, Unmerged,
 };
 use hedgerow::display::quoted;
 use hedgerow::numbers::counted;
@@ -124,6 +124,7 @@ impl<'a> Run<'a> {
             keep_ignored: how.keep_ignored,
             recurse_submodules: how.recurse_submodules,
             list_changes: !how.discard_changes && !self.global.quiet,
+            defers_hook: true,
             threshold: self.threshold,
             execution: self.execution.clone(),
         };
@@ -146,6 +147,26 @@ impl<'a> Run<'a> {
             let report = Report::switch(&switched.outcome, commit, self.started.elapsed());
             self.output.data(report.to_json().as_bytes());
         }
+        let told = self.tell_switch(&mut switched, target, &how);
+        // Git says what it did before the hook says anything.
+        let ran = switched.run_hook(repository);
+        let code = told?;
+        ran?;
+        let hook = if switched.hook_failure.is_some() {
+            REFUSED
+        } else {
+            0
+        };
+        Ok(code.max(hook))
+    }
+
+    /// Prints how a switch ended; returns the exit code for that.
+    fn tell_switch(
+        &self,
+        switched: &mut Switched,
+        target: &Target,
+        how: &Switching,
+    ) -> Result<u8, Failure> {
         let head_failure = switched.head_failure.take();
         match &switched.outcome {
             Outcome::Rejected(rejects) if how.discard_changes => {
@@ -185,7 +206,7 @@ impl<'a> Run<'a> {
                 let tracking = messages::switched(
                     &self.repository,
                     target,
-                    &switched,
+                    switched,
                     how.detach,
                     self.output,
                 )?;
@@ -204,13 +225,8 @@ impl<'a> Run<'a> {
                 let failures = &ended.failures;
                 failures.iter().for_each(|error| self.output.error(error));
                 let code = tell(done, self.global, self.started.elapsed(), self.output);
-                let hook = if switched.hook_failure.is_some() {
-                    REFUSED
-                } else {
-                    0
-                };
                 let unended = if failures.is_empty() { 0 } else { REFUSED };
-                Ok(code.max(hook).max(unended))
+                Ok(code.max(unended))
             }
         }
     }

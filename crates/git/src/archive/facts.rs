@@ -2,11 +2,11 @@
 
 use super::mailmap::Mailmap;
 use crate::config::Environment;
+use crate::convert::{is_utf8, reencoded};
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_date::Time;
-use hedgerow_fs::Iconv;
 use hedgerow_pack::{oid, ObjectId, ObjectKind};
 
 /// The data of a commit.
@@ -45,7 +45,7 @@ impl Facts {
     /// Text in the encoding of the commit, if that is not UTF-8 and can express it.
     pub fn encode(&self, text: &[u8]) -> Option<Vec<u8>> {
         let encoding = self.encoding.as_bstr();
-        is_foreign(encoding).then(|| converted(encoding, b"UTF-8", text))?
+        is_foreign(encoding).then(|| reencoded(encoding, "UTF-8".into(), text))?
     }
 
     /// Collects everything about the commit `id` of the repository of `environment`.
@@ -65,7 +65,7 @@ impl Facts {
         let encoding = encoding.map(BString::from).unwrap_or_default();
         // Text that cannot be decoded stays as it is.
         let decoded = if is_foreign(encoding.as_bstr()) {
-            converted(b"UTF-8", &encoding, &content)
+            reencoded("UTF-8".into(), encoding.as_bstr(), &content)
         } else {
             None
         };
@@ -97,16 +97,7 @@ impl Facts {
 
 /// Whether a commit declares an encoding other than UTF-8.
 fn is_foreign(encoding: &BStr) -> bool {
-    let utf8 = ["", "utf-8", "utf8"];
-    !utf8
-        .iter()
-        .any(|name| encoding.eq_ignore_ascii_case(name.as_bytes()))
-}
-
-fn converted(to: &[u8], from: &[u8], text: &[u8]) -> Option<Vec<u8>> {
-    let mut converted = Vec::new();
-    let outcome = Iconv::open(to, from)?.convert(text, &mut converted);
-    outcome.is_ok().then_some(converted)
+    !encoding.is_empty() && !is_utf8(encoding)
 }
 
 /// Parses `NAME <MAIL> SECONDS ZONE`.

@@ -178,7 +178,8 @@ impl Repository {
             SHOWN_ORPHANS
         };
         for id in left.into_iter().take(shown) {
-            orphans.first.push((id, self.commit(&id)?.subject()));
+            let subject = self.subject(&self.commit(&id)?);
+            orphans.first.push((id, subject));
         }
         Ok(orphans)
     }

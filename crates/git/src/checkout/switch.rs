@@ -27,6 +27,9 @@ pub struct SwitchOptions {
     pub recurse_submodules: Option<bool>,
     /// List the local changes that were carried over.
     pub list_changes: bool,
+    /// The caller runs the post-checkout hook, with [`Switched::run_hook`], after it has told of the
+    /// switch.
+    pub defers_hook: bool,
     /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
@@ -47,6 +50,8 @@ pub struct Switched {
     pub head_failure: Option<Error>,
     /// The exit status of the post-checkout hook, if one ran and failed.
     pub hook_failure: Option<hedgerow_fs::Exit>,
+    /// What the hook that the caller is to run is told: the commits before and after.
+    hook_due: Option<(ObjectId, ObjectId)>,
     /// What became of local changes that were put aside for the switch; `None` if none were. If the
     /// switch was refused, they have never left their place.
     pub autostash: Option<Autostash>,
@@ -74,8 +79,21 @@ impl Switched {
             ended: Ended::default(),
             head_failure: None,
             hook_failure: None,
+            hook_due: None,
             autostash: None,
         }
+    }
+
+    /// Runs the post-checkout hook if that is still to be done.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn run_hook(&mut self, repository: &Repository) -> Result<()> {
+        if let Some((before, after)) = self.hook_due.take() {
+            let hook = repository.run_post_checkout(&before, &after, true)?;
+            self.hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
+        }
+        Ok(())
     }
 }
 
@@ -106,7 +124,7 @@ pub(crate) fn try_to_switch(
         let is_cancelled = || options.execution.cancel.is_cancelled();
         let changes = RefChanges::prepare(repository, target, &old, &is_cancelled)?;
         let switched = Switched::new(old, Outcome::Done(Done::default()));
-        return conclude(repository, target, Some(changes), switched);
+        return conclude(repository, target, options, Some(changes), switched);
     }
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     session.recurse(options.recurse_submodules);
@@ -117,7 +135,7 @@ pub(crate) fn try_to_switch(
         Way::Switch
     };
     let moved = move_to(session, target, options, way, &mut || Ok(()))?;
-    moved.conclude(repository, target)
+    moved.conclude(repository, target, options)
 }
 
 /// A switch whose working tree and index have moved, and whose references are locked.
@@ -174,18 +192,25 @@ pub(crate) fn move_to<'r>(
 
 impl Moved<'_> {
     /// Moves the references too, unless the working tree could not be moved.
-    pub(crate) fn conclude(self, repository: &Repository, target: &Target) -> Result<Switched> {
+    pub(crate) fn conclude(
+        self,
+        repository: &Repository,
+        target: &Target,
+        options: &SwitchOptions,
+    ) -> Result<Switched> {
         if !matches!(self.switched.outcome, Outcome::Done(_)) {
             return Ok(self.switched);
         }
-        conclude(repository, target, self.changes, self.switched)
+        conclude(repository, target, options, self.changes, self.switched)
     }
 }
 
-/// Moves the references, ends what was under way on the old branch, and runs the hook.
+/// Moves the references, ends what was under way on the old branch, and runs the hook unless the
+/// caller does.
 fn conclude(
     repository: &Repository,
     target: &Target,
+    options: &SwitchOptions,
     changes: Option<RefChanges<'_>>,
     mut switched: Switched,
 ) -> Result<Switched> {
@@ -205,8 +230,10 @@ fn conclude(
     switched.ended = repository.remove_branch_state();
     let id = |id: Option<ObjectId>| id.unwrap_or(repository.null_id());
     let (before, after) = (id(switched.old.id()), id(target.commit));
-    let hook = repository.run_post_checkout(&before, &after, true)?;
-    switched.hook_failure = hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0));
+    switched.hook_due = Some((before, after));
+    if !options.defers_hook {
+        switched.run_hook(repository)?;
+    }
     Ok(switched)
 }
 

@@ -1,8 +1,9 @@
 //! The conversion of a path's content.
 
-use super::attributes::{PathStates, State};
+use super::attributes::{Attributes, PathStates, State};
 use super::eol::EolAction;
 use super::options::{AutoCrlf, ConvertOptions, Eol};
+use bstr::{BStr, ByteSlice};
 
 /// The conversion of a file's content between the repository and the working tree. Only for regular
 /// files: links and submodules are never converted.
@@ -97,25 +98,7 @@ pub(super) fn eol_action<'a>(
     options: &ConvertOptions,
     value: &dyn Fn(State) -> Option<&'a [u8]>,
 ) -> (EolAction, bool) {
-    let read = |state: State| match state {
-        State::Set => TextAttribute::Text(None),
-        State::Unset => TextAttribute::Binary,
-        State::Unspecified => TextAttribute::Unspecified,
-        State::Value(_) => match value(state) {
-            Some(b"input") => TextAttribute::Text(Some(Eol::Lf)),
-            Some(b"auto") => TextAttribute::Auto,
-            _ => TextAttribute::Unspecified,
-        },
-    };
-    let mut text = read(states.text);
-    if matches!(text, TextAttribute::Unspecified) {
-        text = read(states.crlf);
-    }
-    let eol = match value(states.eol) {
-        Some(b"lf") => Some(Eol::Lf),
-        Some(b"crlf") => Some(Eol::CrLf),
-        _ => None,
-    };
+    let (text, eol) = line_end_attributes(states, value);
     let default_eol = match options.auto_crlf {
         AutoCrlf::True => Eol::CrLf,
         AutoCrlf::Input => Eol::Lf,
@@ -135,4 +118,54 @@ pub(super) fn eol_action<'a>(
             AutoCrlf::Input => (EolAction::Auto(Eol::Lf), true),
         },
     }
+}
+
+impl Attributes {
+    /// What the attributes of the file at `path` say about line ends, in the words of
+    /// git-ls-files(1) under `%(eolattr)`; empty if nothing.
+    pub(crate) fn line_end_words(&self, path: &BStr) -> &'static str {
+        let value = |state| match state {
+            State::Value(number) => Some(self.value(number).as_bytes()),
+            _ => None,
+        };
+        match line_end_attributes(&self.lookup(path), &value) {
+            (TextAttribute::Binary, _) => "-text",
+            (TextAttribute::Auto, None) => "text=auto",
+            (TextAttribute::Auto, Some(Eol::Lf)) => "text=auto eol=lf",
+            (TextAttribute::Auto, Some(Eol::CrLf)) => "text=auto eol=crlf",
+            (TextAttribute::Unspecified, None) => "",
+            (TextAttribute::Text(None), None) => "text",
+            (TextAttribute::Text(Some(eol)), None) | (_, Some(eol)) => match eol {
+                Eol::Lf => "text eol=lf",
+                Eol::CrLf => "text eol=crlf",
+            },
+        }
+    }
+}
+
+/// The attributes `text` (or its older name `crlf`) and `eol`.
+fn line_end_attributes<'a>(
+    states: &PathStates,
+    value: &dyn Fn(State) -> Option<&'a [u8]>,
+) -> (TextAttribute, Option<Eol>) {
+    let read = |state: State| match state {
+        State::Set => TextAttribute::Text(None),
+        State::Unset => TextAttribute::Binary,
+        State::Unspecified => TextAttribute::Unspecified,
+        State::Value(_) => match value(state) {
+            Some(b"input") => TextAttribute::Text(Some(Eol::Lf)),
+            Some(b"auto") => TextAttribute::Auto,
+            _ => TextAttribute::Unspecified,
+        },
+    };
+    let mut text = read(states.text);
+    if matches!(text, TextAttribute::Unspecified) {
+        text = read(states.crlf);
+    }
+    let eol = match value(states.eol) {
+        Some(b"lf") => Some(Eol::Lf),
+        Some(b"crlf") => Some(Eol::CrLf),
+        _ => None,
+    };
+    (text, eol)
 }

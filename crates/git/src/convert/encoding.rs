@@ -61,6 +61,23 @@ fn open(to: &BStr, from: &BStr) -> Option<Iconv> {
     Iconv::open(to, from).or_else(|| Iconv::open(fallback(to), fallback(from)))
 }
 
+/// Whether two names are of the same encoding, as far as git knows without asking the system.
+pub(crate) fn are_same(one: &BStr, other: &BStr) -> bool {
+    one.eq_ignore_ascii_case(other) || is_utf8(one) && is_utf8(other)
+}
+
+/// Whether `name` is one of UTF-8.
+pub(crate) fn is_utf8(name: &BStr) -> bool {
+    rest_of_utf(name).is_some_and(|rest| rest == b"8")
+}
+
+/// `text` in the encoding `to`; `None` if the system cannot convert it.
+pub(crate) fn reencoded(to: &BStr, from: &BStr, text: &[u8]) -> Option<Vec<u8>> {
+    let mut converted = Vec::new();
+    let outcome = open(to, from)?.convert(text, &mut converted);
+    outcome.is_ok().then_some(converted)
+}
+
 impl Encoding {
     /// The encoding for `working-tree-encoding=name`; `None` if it is UTF-8 or empty, so that no
     /// conversion is needed.

@@ -165,6 +165,18 @@ fn round_trip(action: EolAction, before: &TextStats, strip: bool) -> RoundTrip {
     }
 }
 
+/// How the lines of `content` end, in the words of git-ls-files(1) under `%(eolinfo)`.
+pub(crate) fn line_ends(content: &[u8]) -> &'static str {
+    let stats = TextStats::of(content);
+    match (stats.lone_lf > 0, stats.crlf > 0) {
+        _ if stats.is_binary() => "-text",
+        (true, true) => "mixed",
+        (true, false) => "lf",
+        (false, true) => "crlf",
+        (false, false) => "none",
+    }
+}
+
 /// Whether `content`, from the index, is text with carriage returns.
 pub(super) fn has_crlf(content: &[u8]) -> bool {
     content.contains(&b'\r') && {

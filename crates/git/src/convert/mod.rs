@@ -31,6 +31,8 @@ pub(crate) use attributes::{AttributeValue, Export, MergeAttribute, MAX_FILE_BYT
 pub use buffers::Buffers;
 pub use conversion::{Conversion, DriverConversion, DriverKind, InCore};
 pub use converter::{Converted, Converter, ToGit};
+pub(crate) use encoding::{are_same, is_utf8, reencoded};
+pub(crate) use eol::line_ends;
 pub use eol::EolAction;
 pub(crate) use filter_command::shell_quoted;
 pub use lane::{Cleaned, Deliver, Delivery, FilterContext, FilterLane, Filtered};

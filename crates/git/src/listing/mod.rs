@@ -3,11 +3,14 @@
 mod entries;
 mod excluded;
 mod killed;
+mod line_ends;
 mod model;
 
+pub use line_ends::{LineEndReader, LineEnds};
 pub use model::{Line, Listed, Options, Reason, Undone};
 
 use crate::index::Index;
+use crate::monitor;
 use crate::others::{is_other, others, IgnoredPaths, Wish};
 use crate::repository::Repository;
 use crate::status::remarks::Warning;
@@ -36,6 +39,10 @@ pub fn list(repository: &Repository, options: &Options) -> Result<Listed> {
     let mut old = read_index(repository, worktree.as_ref(), options)?;
     if let Some(worktree) = &worktree {
         worktree.include_present(&mut old)?;
+    }
+    if options.asks_monitor && monitor::consult(repository, &mut old.index).is_none() {
+        let entries = old.index.entries_mut().iter_mut();
+        entries.for_each(|entry| entry.flags.fsmonitor_valid = false);
     }
     let mut pathspecs = match &worktree {
         None if options.pathspecs.is_empty() => None,

@@ -31,6 +31,8 @@ pub struct Options {
     pub no_empty_directory: bool,
     /// Paths are listed once.
     pub deduplicate: bool,
+    /// The monitor of the file system is asked which files it vouches for.
+    pub asks_monitor: bool,
     /// Directories of a sparse index are listed in place of their files.
     pub sparse: bool,
     /// Pathspecs that match nothing are told.

@@ -247,6 +247,13 @@ pub fn find_object(repository: &Repository, name: &BStr) -> Result<(ObjectId, Ve
     if let Some(id) = whole_id(repository, name) {
         return Ok((id, Vec::new()));
     }
+    if name.starts_with(b":/") {
+        // Git takes what follows for a path here, and no path begins with a slash.
+        return Err(Error::Revision {
+            spec: name.to_owned(),
+            reason: RevisionProblem::Unresolved(format!("Not a valid object name {name}")),
+        });
+    }
     let paths = IndexPaths::new(repository);
     let index = |path: &BStr, stage| paths.find(path, stage);
     let found = repository.resolve_with(name, Wanted::Any, Some(&index))?;

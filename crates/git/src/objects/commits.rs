@@ -1,6 +1,7 @@
 //! Commit objects: git-commit-tree(1).
 
 use super::ObjectWriter;
+use crate::convert::is_utf8;
 use crate::refs::Signature;
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -49,20 +50,5 @@ impl NewCommit<'_> {
         content.push(b'\n');
         content.extend_from_slice(self.message);
         writer.write_one(ObjectKind::Commit, &content)
-    }
-}
-
-fn is_utf8(name: &BStr) -> bool {
-    name.eq_ignore_ascii_case(b"UTF-8") || name.eq_ignore_ascii_case(b"UTF8")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_utf8_are_known() {
-        assert!(is_utf8("utf-8".into()) && is_utf8("UTF8".into()));
-        assert!(!is_utf8("ISO-8859-1".into()));
     }
 }

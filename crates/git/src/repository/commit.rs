@@ -1,8 +1,9 @@
 //! Commits, as far as a checkout looks into them: git-commit-tree(1).
 
 use super::Repository;
+use crate::convert::{are_same, reencoded};
 use crate::{Error, Result};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
 
 /// A parsed commit.
@@ -20,25 +21,52 @@ pub struct Commit {
     pub committer: BString,
     /// When it was committed, in seconds since the epoch; 0 if that cannot be read.
     pub seconds: i64,
+    /// The encoding of its message, if it names one.
+    pub encoding: Option<BString>,
     /// Its message, in whatever encoding it has.
     pub message: BString,
 }
 
 impl Commit {
-    /// The first paragraph of the message in one line, as git shows it.
+    /// The first paragraph of the message in one line, in the encoding of the commit.
+    /// [`Repository::subject`] shows it as git does.
     pub fn subject(&self) -> BString {
-        let lines: Vec<&[u8]> = self
-            .message
-            .lines()
-            .map(<[u8]>::trim_end)
-            .skip_while(|line| line.is_empty())
-            .take_while(|line| !line.is_empty())
-            .collect();
-        bstr::join(" ", lines).into()
+        subject(&self.message)
     }
 }
 
+/// The first paragraph of a message in one line.
+fn subject(message: &[u8]) -> BString {
+    let lines: Vec<&[u8]> = message
+        .lines()
+        .map(<[u8]>::trim_end)
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty())
+        .collect();
+    bstr::join(" ", lines).into()
+}
+
 impl Repository {
+    /// The subject of `commit` in the encoding of all output, `i18n.logOutputEncoding`; as it stands
+    /// if it cannot be converted.
+    pub fn subject(&self, commit: &Commit) -> BString {
+        let config = self.config();
+        let shown = config.string("i18n.logOutputEncoding");
+        let shown = shown.or_else(|| config.string("i18n.commitEncoding"));
+        let shown = shown.unwrap_or_else(|| "UTF-8".into());
+        let own = commit
+            .encoding
+            .as_ref()
+            .map_or("UTF-8".into(), |own| own.as_bstr());
+        if shown.is_empty() || are_same(shown.as_bstr(), own) {
+            return commit.subject();
+        }
+        match reencoded(shown.as_bstr(), own, &commit.message) {
+            Some(message) => subject(&message),
+            None => commit.subject(),
+        }
+    }
+
     /// The commit `id`, replaced where a replacement is set, with the parents that grafts give it. An object of another kind, or one
     /// that is no proper commit, is [`Error::CorruptObject`].
     pub fn commit(&self, id: &oid) -> Result<Commit> {
@@ -72,6 +100,7 @@ impl Repository {
             author: parsed.author.to_owned(),
             committer: parsed.committer.to_owned(),
             seconds: parsed.time().map_or(0, |time| time.seconds),
+            encoding: parsed.encoding.map(BStr::to_owned),
             message: parsed.message.to_owned(),
         })
     }
@@ -113,6 +142,7 @@ mod tests {
             author: BString::default(),
             committer: BString::default(),
             seconds: 0,
+            encoding: None,
             message: "\n  \nadd  \nthings\n\nbody\n".into(),
         };
         assert_eq!(commit.subject(), "add things");

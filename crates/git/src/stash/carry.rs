@@ -123,7 +123,7 @@ impl Carrier<'_> {
             autostash.failures.push(error);
         }
         moved.switched.autostash = Some(autostash);
-        let mut switched = moved.conclude(repository, self.target)?;
+        let mut switched = moved.conclude(repository, self.target, options)?;
         if let (Some(autostash), true) = (&mut switched.autostash, options.list_changes) {
             autostash.local_changes = self.local_changes()?;
         }

@@ -235,7 +235,7 @@ pub(super) fn record(
         Some(name) => name.into(),
         None => "(no branch)".into(),
     };
-    let subject = commit.subject();
+    let subject = repository.subject(&commit);
     let short = repository.short_id(&id)?;
     let place = [&branch[..], b": ", short.as_bytes(), b" ", &subject];
     let place = BString::from(place.concat());

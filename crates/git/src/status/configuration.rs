@@ -2,7 +2,7 @@
 
 use super::colors::{self, Colors};
 use super::{IgnoreSubmodules, UntrackedFiles};
-use crate::config::{boolean, Config};
+use crate::config::{boolean, Config, FsMonitor};
 use crate::display::{Columns, When};
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -23,10 +23,15 @@ pub struct Configuration {
     pub relative_paths: bool,
     /// The comment prefix for lines of the long format, if they are to be comments.
     pub comment: Option<BString>,
-    /// Whether to list the commits of changed submodules.
-    pub submodule_summary: bool,
+    /// `status.submoduleSummary`: how many commits of each changed submodule to list, all if it is
+    /// negative; `None`: none.
+    pub submodule_summary: Option<i64>,
     /// `advice.statusHints`.
     pub hints: bool,
+    /// `advice.statusUoption`: say so if the search for untracked files is slow.
+    pub advises_when_slow: bool,
+    /// `core.fsmonitor`: whether a monitor is to tell what changed.
+    pub is_monitored: bool,
     /// `status.showUntrackedFiles`.
     pub untracked: UntrackedFiles,
     /// When to use colors.
@@ -57,6 +62,8 @@ impl Configuration {
             comment: comment(config)?,
             submodule_summary: submodule_summary(config)?,
             hints: repository.advises("statusHints")?,
+            advises_when_slow: repository.advises("statusUoption")?,
+            is_monitored: repository.settings().fsmonitor != FsMonitor::Off,
             untracked: untracked(config)?,
             color: colors::when(config)?,
             color_in_pager: in_pager.or(config.bool("pager.color")?).unwrap_or(true),
@@ -93,15 +100,15 @@ fn comment(config: &Config) -> Result<Option<BString>> {
 }
 
 /// `status.submoduleSummary`: a boolean, or a number of commits.
-fn submodule_summary(config: &Config) -> Result<bool> {
+fn submodule_summary(config: &Config) -> Result<Option<i64>> {
     const KEY: &str = "status.submoduleSummary";
     if config
         .string(KEY)
         .is_none_or(|text| boolean(text.as_ref()).is_some())
     {
-        Ok(config.bool(KEY)? == Some(true))
+        Ok(config.bool(KEY)?.filter(|is_on| *is_on).map(|_| -1))
     } else {
-        Ok(config.integer(KEY)? != Some(0))
+        Ok(config.integer(KEY)?.filter(|limit| *limit != 0))
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) mod rows;
 mod scan;
 mod sparse;
 mod staged;
+mod submodule_summary;
 mod submodules;
 mod submodules_by_git;
 mod unstaged;
@@ -42,6 +43,7 @@ pub use model::{
 pub use operation::{operation, Operation};
 pub use options::{Options, RenameWish};
 pub use staged::{staged, Staged, StagedChange};
+pub use submodule_summary::{submodule_summary, SubmoduleSummary, SummarizedChanges};
 
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::monitor;
@@ -62,6 +64,7 @@ use scan::{scan, Inputs, Scanned};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::time::Instant;
 pub(crate) use submodules::Submodules;
 use untracked::Wish;
 use write_back::{may_write, write_back, News};
@@ -88,7 +91,9 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     let is_whole = pathspecs.is_none();
     let (quiet, news) = recall(&worktree, &mut old, options, is_whole, &mut warnings)?;
     let takes_notes = news.moment_s.is_some();
+    let started = Instant::now();
     let mut scanned = examine(&worktree, &old, options, pathspecs, &quiet, takes_notes)?;
+    let search_time = started.elapsed();
     look_for_attributes(&mut scanned, &old.index);
     let settled = worktree.settle(&mut scanned.states, &old.index, Some(&scanned.attributes))?;
     worktree.end_filters();
@@ -117,6 +122,8 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
         untracked,
         ignored,
         sparse: sparse::share(repository, &old.index, form),
+        has_submodules: has_submodules(&old.index),
+        search_time,
         remarks: said.remarks,
         warnings,
         failures,
@@ -334,14 +341,18 @@ fn refresh(index: &mut Index, refreshed: &[Refreshed]) -> bool {
     changed
 }
 
+fn has_submodules(index: &Index) -> bool {
+    let mut entries = index.entries().iter();
+    entries.any(|entry| entry.mode == Mode::Gitlink)
+}
+
 /// How to examine submodules, if the index has any.
 fn submodules<'a>(
     worktree: &Worktree<'a>,
     index: &Index,
     options: &'a Options,
 ) -> Result<Option<Submodules<'a>>> {
-    let is_submodule = |entry: &Entry| entry.mode == Mode::Gitlink;
-    if !index.entries().iter().any(is_submodule) {
+    if !has_submodules(index) {
         return Ok(None);
     }
     let (repository, root) = (worktree.repository, &worktree.root);

@@ -3,6 +3,7 @@
 use crate::index::Mode;
 use bstr::BString;
 use gix_hash::ObjectId;
+use std::time::Duration;
 
 /// The differences between working tree, index and HEAD.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,10 @@ pub struct Status {
     pub failures: Vec<String>,
     /// The share of the tree that is present, in a sparse checkout with tracked files.
     pub sparse: Option<Sparse>,
+    /// Whether the index has submodules, changed or not.
+    pub has_submodules: bool,
+    /// How long the working tree was searched, for tracked and untracked files together.
+    pub search_time: Duration,
 }
 
 /// A message about a file that does not end the command.

@@ -42,6 +42,7 @@ pub fn long(
     text.staged();
     text.unmerged();
     text.unstaged();
+    text.submodule_commits();
     text.others();
     text.closing();
     if options.show_stash {

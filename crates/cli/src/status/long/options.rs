@@ -18,6 +18,12 @@ pub struct LongOptions<'a> {
     /// Which untracked and ignored files were searched for.
     pub untracked: UntrackedFiles,
     pub ignored: IgnoredFiles,
+    /// The commits of changed submodules, as lines.
+    pub submodule_commits: &'a [u8],
+    /// Whether to say so if the search for untracked files was slow.
+    pub advises_when_slow: bool,
+    /// Whether a monitor is to tell what changed.
+    pub is_monitored: bool,
     /// Whether to show hints.
     pub hints: bool,
     /// The comment prefix, if lines are to be comments.
@@ -37,6 +43,9 @@ impl<'a> LongOptions<'a> {
             ahead_behind: settings.ahead_behind,
             untracked: settings.options.untracked,
             ignored: settings.options.ignored,
+            submodule_commits: b"",
+            advises_when_slow: settings.advises_when_slow,
+            is_monitored: settings.is_monitored,
             hints: settings.hints,
             comment: settings.comment.as_ref().map(|mark| mark.as_ref()),
             colors: settings.colors.clone().unwrap_or_default(),

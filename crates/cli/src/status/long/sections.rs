@@ -1,14 +1,18 @@
 //! The lists of paths.
 
 use super::Long;
-use bstr::BString;
+use crate::environment;
+use bstr::{BString, ByteSlice};
 use hedgerow::display::{Table, RESET};
 use hedgerow::status::Colors;
 use hedgerow::status::{Change, ChangeKind, ConflictKind, IgnoredFiles, UntrackedFiles};
+use std::time::Duration;
 
 /// The width of the label before a changed path, and before one in conflict.
 const CHANGE_WIDTH: usize = "typechange: ".len();
 const CONFLICT_WIDTH: usize = "deleted by them: ".len();
+/// A search that takes longer is called slow.
+const SLOW_SEARCH: Duration = Duration::from_secs(2);
 
 impl Long<'_> {
     /// Changes that a commit would record.
@@ -127,6 +131,42 @@ impl Long<'_> {
         self.paths("Untracked files:", "add", &self.status.untracked);
         if self.options.ignored != IgnoredFiles::No {
             self.paths("Ignored files:", "add -f", &self.status.ignored);
+        }
+        if self.options.advises_when_slow {
+            self.slowness();
+        }
+    }
+
+    /// How long the search for untracked files took, if that was long.
+    fn slowness(&mut self) {
+        let took = environment::search_time_to_report().unwrap_or(self.status.search_time);
+        if took <= SLOW_SEARCH {
+            return;
+        }
+        let took = format!(
+            "It took {:.2} seconds to enumerate untracked files",
+            took.as_secs_f64()
+        );
+        let lines = if self.options.is_monitored {
+            format!("{took},\nbut the results were cached, and subsequent runs may be faster.")
+        } else {
+            format!("{took}.")
+        };
+        let help = "See 'git help status' for information on how to improve this.";
+        for text in ["", &lines, help, ""] {
+            self.lines.line("", text);
+        }
+    }
+
+    /// The commits of changed submodules, without colors.
+    pub(super) fn submodule_commits(&mut self) {
+        for line in self.options.submodule_commits.lines_with_terminator() {
+            if let Some(comment) = self.options.comment {
+                let is_spaced = !line.starts_with(b"\n") && !line.starts_with(b"\t");
+                let space: &[u8] = if is_spaced { b" " } else { b"" };
+                self.lines.raw(&[comment.as_bytes(), space].concat());
+            }
+            self.lines.raw(line);
         }
     }
 

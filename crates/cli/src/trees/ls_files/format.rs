@@ -1,9 +1,9 @@
 //! `--format`: what is shown of each file of the index.
 
 use super::lines::Lines;
-use crate::failure::{Failure, USAGE};
+use crate::failure::Failure;
 use bstr::{BStr, ByteSlice};
-use hedgerow::listing::Entry;
+use hedgerow::listing::{Entry, Line};
 use hedgerow::repository::Mode;
 
 /// The width of a size that is padded.
@@ -24,6 +24,14 @@ enum Part {
     Size { padded: bool },
     Stage,
     Path,
+    LineEndsInIndex,
+    LineEndsInWorktree,
+    LineEndAttributes,
+}
+
+/// Whether `format` may show how lines end.
+pub fn shows_line_ends(format: &BStr) -> bool {
+    format.contains_str("%(eol")
 }
 
 impl Format {
@@ -46,10 +54,14 @@ impl Format {
     pub fn show(
         &self,
         lines: &Lines<'_>,
-        path: &BStr,
+        line: &Line<'_>,
         entry: &Entry,
         text: &mut Vec<u8>,
     ) -> Result<(), Failure> {
+        let line_ends = lines.line_ends.as_ref();
+        let line_ends = line_ends
+            .map(|reader| reader.line_ends(line))
+            .unwrap_or_default();
         for part in &self.parts {
             match part {
                 Part::Text(content) => text.extend_from_slice(content),
@@ -65,7 +77,10 @@ impl Format {
                     text.extend_from_slice(format!("{size:>width$}").as_bytes());
                 }
                 Part::Stage => text.push(b'0' + entry.flags.stage.number()),
-                Part::Path => lines.path(path, text),
+                Part::Path => lines.path(line.path, text),
+                Part::LineEndsInIndex => text.extend_from_slice(line_ends.index.as_bytes()),
+                Part::LineEndsInWorktree => text.extend_from_slice(line_ends.worktree.as_bytes()),
+                Part::LineEndAttributes => text.extend_from_slice(line_ends.attributes.as_bytes()),
             }
         }
         Ok(())
@@ -106,15 +121,9 @@ fn part(rest: &[u8]) -> Result<(Part, usize), Failure> {
         b"objectsize:padded" => Part::Size { padded: true },
         b"stage" => Part::Stage,
         b"path" => Part::Path,
-        name @ (b"eolinfo:index" | b"eolinfo:worktree" | b"eolattr") => {
-            let name = name.as_bstr();
-            return Err(Failure {
-                severity: "error",
-                hint: Some("use git: git ls-files --format=<format>".into()),
-                exit_code: USAGE,
-                ..Failure::fatal(format_args!("'hedgerow ls-files' has no %({name})"))
-            });
-        }
+        b"eolinfo:index" => Part::LineEndsInIndex,
+        b"eolinfo:worktree" => Part::LineEndsInWorktree,
+        b"eolattr" => Part::LineEndAttributes,
         _ => {
             let element = rest[..=end].as_bstr();
             return Err(Failure::fatal(format_args!(

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use bstr::BStr;
 use hedgerow::diff::Digits;
 use hedgerow::display::PathStyle;
-use hedgerow::listing::{Entry, Line, Listed, Reason, Stage};
+use hedgerow::listing::{Entry, Line, LineEndReader, LineEnds, Listed, Reason, Stage};
 use hedgerow::repository::{Error, Repository};
 use hedgerow::ObjectId;
 
@@ -23,6 +23,8 @@ pub struct Lines<'a> {
     pub mark_monitored: bool,
     /// Modes, objects and stages are shown.
     pub stage: bool,
+    /// How the lines of files end is shown; `None` if it is not.
+    pub line_ends: Option<LineEndReader<'a>>,
     pub digits: Digits,
 }
 
@@ -38,7 +40,7 @@ impl Lines<'_> {
                         parsed = Some(Format::parse(format)?);
                     }
                     if let Some(format) = &mut parsed {
-                        format.show(self, line.path, entry, &mut text)?;
+                        format.show(self, &line, entry, &mut text)?;
                     }
                     text.push(self.end());
                 }
@@ -64,6 +66,15 @@ impl Lines<'_> {
         if let (true, Some(entry)) = (self.stage, line.entry) {
             let (mode, id) = (entry.mode.to_u32(), self.id(&entry.id)?);
             let start = format!("{mode:06o} {id} {}\t", entry.flags.stage.number());
+            text.extend_from_slice(start.as_bytes());
+        }
+        if let Some(reader) = &self.line_ends {
+            let LineEnds {
+                index,
+                worktree,
+                attributes,
+            } = reader.line_ends(line);
+            let start = format!("i/{index:<5} w/{worktree:<5} attr/{attributes:<17}\t");
             text.extend_from_slice(start.as_bytes());
         }
         self.path(line.path, text);

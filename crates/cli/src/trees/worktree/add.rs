@@ -241,7 +241,7 @@ fn finish(
 ) -> Result<u8, Failure> {
     tell_done(&added.done, output);
     if let Some(id) = added.head.filter(|_| !global.quiet) {
-        let subject = repository.commit(&id)?.subject();
+        let subject = repository.subject(&repository.commit(&id)?);
         let wish = environment::variable("GIT_PRINT_SHA1_ELLIPSIS");
         let is_wanted = wish.is_some_and(|wish| wish.eq_ignore_ascii_case("yes"));
         let ellipsis = if is_wanted { "..." } else { "" };

@@ -3,6 +3,7 @@
 use crate::lines::{
     differences, indented_differences, without_common_tail, Algorithm, Hunk, Interner, Lines,
 };
+use bstr::ByteSlice;
 use std::ops::Range;
 
 /// How lines are compared and shown.
@@ -123,6 +124,18 @@ fn changed(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
     }
 }
 
+/// The length of `text` up to the first bytes that git does not take for UTF-8: besides invalid ones,
+/// those of the two noncharacters U+FFFE and U+FFFF.
+fn valid_length(text: &[u8]) -> usize {
+    let valid = match std::str::from_utf8(text) {
+        Ok(_) => text,
+        Err(error) => &text[..error.valid_up_to()],
+    };
+    let noncharacters = ["\u{fffe}", "\u{ffff}"];
+    let ends = noncharacters.iter().filter_map(|it| valid.find(it));
+    ends.min().unwrap_or(valid.len())
+}
+
 /// The lines that name functions: those that begin with a letter, `_` or `$`.
 struct Functions<'l, 't> {
     lines: &'l Lines<'t>,
@@ -141,7 +154,9 @@ impl Functions<'_, '_> {
             let line = &line[..line.len().min(FUNCTION_BYTES)];
             let is_blank = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\n' | b'\r');
             let blanks = line.iter().rev().take_while(is_blank).count();
-            self.last = line[..line.len() - blanks].to_vec();
+            let line = &line[..line.len() - blanks];
+            let line = &line[..valid_length(line)];
+            self.last = line.to_vec();
         }
         self.searched = start;
         &self.last

@@ -169,24 +169,121 @@ fn read_steps(
     Ok(Some((count, kept?)))
 }
 
-/// The command with its second word abbreviated, if that is an object id or resolves to one.
+/// The command with the ids of its commits abbreviated. A name that is not all hexadecimal digits
+/// stays, and so does a label that `merge` or `reset` names.
 fn abbreviated(repository: &Repository, command: &[u8]) -> Result<BString> {
-    let takes_text = [&b"exec "[..], b"x ", b"label ", b"l "];
-    if takes_text.iter().any(|word| command.starts_with(word)) {
-        return Ok(command.into());
-    }
-    let mut words = command.splitn(3, |byte| *byte == b' ');
-    let (Some(verb), Some(name)) = (words.next(), words.next()) else {
-        return Ok(command.into());
+    let end = command.find_byteset(BLANKS).unwrap_or(command.len());
+    let (verb, arguments) = command.split_at(end);
+    let mut line = Abbreviation {
+        repository,
+        text: verb.into(),
+        rest: arguments,
     };
-    let name = name.trim_with(|letter| letter.is_ascii_whitespace());
-    if name.is_empty() {
-        return Ok(command.into());
+    match verb {
+        b"pick" | b"p" | b"edit" | b"e" | b"reword" | b"r" | b"squash" | b"s" | b"drop" | b"d"
+        | b"revert" => line.name(Naming::Commit)?,
+        b"fixup" | b"f" => {
+            line.message_option();
+            line.name(Naming::Commit)?;
+        }
+        b"reset" | b"t" => line.name(Naming::LabelOrCommit)?,
+        b"merge" | b"m" => {
+            if line.message_option() {
+                line.name(Naming::Commit)?;
+            }
+            while line.has_names() {
+                line.name(Naming::LabelOrCommit)?;
+            }
+        }
+        // The others take a text or a reference, or nothing.
+        _ => {}
     }
-    let Ok(id) = repository.resolve(name.as_bstr()) else {
-        return Ok(command.into());
-    };
-    let id = repository.short_id(&id)?;
-    let rest = words.next().unwrap_or_default();
-    Ok([verb, b" ", id.as_bytes(), b" ", rest].concat().into())
+    line.text.extend_from_slice(line.rest);
+    Ok(line.text)
+}
+
+/// What stands between the words of a command.
+const BLANKS: &[u8] = b" \t";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    Commit,
+    LabelOrCommit,
+}
+
+/// A command that is being abbreviated.
+struct Abbreviation<'a> {
+    repository: &'a Repository,
+    /// What is done.
+    text: BString,
+    /// What follows in the command.
+    rest: &'a [u8],
+}
+
+impl<'a> Abbreviation<'a> {
+    /// Passes over blanks and one word, whose id is abbreviated.
+    fn name(&mut self, naming: Naming) -> Result<()> {
+        let word = self.pass_blanks();
+        let end = word.find_byteset(BLANKS).unwrap_or(word.len());
+        let (word, rest) = word.split_at(end);
+        let short = self.short(word, naming)?;
+        self.text
+            .extend_from_slice(short.as_deref().unwrap_or(word));
+        self.rest = rest;
+        Ok(())
+    }
+
+    /// Passes over `-c` or `-C`, after which a commit gives the message. Returns whether there is one.
+    fn message_option(&mut self) -> bool {
+        let blanks = self.rest.len() - blanks_trimmed(self.rest).len();
+        let option = self.rest.get(blanks..blanks + 2).filter(|option| {
+            let next = self.rest.get(blanks + 2);
+            [&b"-c"[..], b"-C"].contains(option) && next.is_none_or(|byte| BLANKS.contains(byte))
+        });
+        if option.is_some() {
+            let (passed, rest) = self.rest.split_at(blanks + 2);
+            self.text.extend_from_slice(passed);
+            self.rest = rest;
+        }
+        option.is_some()
+    }
+
+    /// Whether a word follows that does not begin a comment.
+    fn has_names(&self) -> bool {
+        match blanks_trimmed(self.rest) {
+            [] | [b'#'] | [b'#', b' ' | b'\t', ..] => false,
+            [..] => true,
+        }
+    }
+
+    fn pass_blanks(&mut self) -> &'a [u8] {
+        let rest = blanks_trimmed(self.rest);
+        let (blanks, rest) = self.rest.split_at(self.rest.len() - rest.len());
+        self.text.extend_from_slice(blanks);
+        rest
+    }
+
+    /// The abbreviation of the id `word`; `None` if it is none, or already shorter.
+    fn short(&self, word: &[u8], naming: Naming) -> Result<Option<Vec<u8>>> {
+        if word.is_empty() || !word.iter().all(u8::is_ascii_hexdigit) {
+            return Ok(None);
+        }
+        if naming == Naming::LabelOrCommit {
+            let label = BString::from([b"refs/rewritten/", word].concat());
+            if !matches!(self.repository.reference(label.as_bstr()), Ok(None)) {
+                return Ok(None);
+            }
+        }
+        let Ok(id) = self.repository.resolve(word.as_bstr()) else {
+            return Ok(None);
+        };
+        let short = self.repository.short_id(&id)?.into_bytes();
+        // A branch may be named like an id.
+        Ok(Some(short).filter(|short| word.starts_with(short)))
+    }
+}
+
+fn blanks_trimmed(text: &[u8]) -> &[u8] {
+    let blanks = text.iter().take_while(|byte| BLANKS.contains(byte));
+    text.get(blanks.count()..).unwrap_or_default()
 }

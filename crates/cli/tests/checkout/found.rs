@@ -207,3 +207,138 @@ fn a_moved_submodule_is_not_what_the_index_has() {
         pair.both("checkout-index", "", words, &[]);
     }
 }
+
+/// `clean -d` is what git takes untracked files with.
+#[test]
+fn empty_directories_go_with_what_is_untracked() {
+    for words in [
+        &["push", "-u"][..],
+        &["push", "-k", "-a"],
+        &["push", "-u", "--", "top"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("directories", |repository| {
+            repository.write("top", "mine\n");
+            repository.write("new/file", "new\n");
+            std::fs::create_dir_all(repository.path("empty/in")).unwrap();
+            std::fs::create_dir_all(repository.path("a/empty")).unwrap();
+        });
+        pair.both("stash", "", words, &[]);
+    }
+}
+
+/// A file in the index, a directory with an untracked file in the working tree, and a directory in the
+/// new tree.
+fn directory_for_file(is_staged: bool) -> Pair {
+    let origin = origin();
+    origin.git(&["checkout", "-q", "first"]);
+    if is_staged {
+        origin.write("x", "staged\n");
+    } else {
+        origin.remove("b/f");
+        std::fs::remove_dir(origin.path("b")).ok();
+        origin.write("b", "a file\n");
+        origin.git(&["add", "-A"]);
+        origin.commit("a file");
+    }
+    origin.git(&["add", "-A"]);
+    let mut pair = Pair::of(&origin, &format!("a directory for a file, {is_staged}"));
+    pair.each("a directory", |repository| {
+        let file = if is_staged { "x" } else { "b" };
+        repository.remove(file);
+        repository.write(&format!("{file}/precious"), "precious\n");
+    });
+    pair
+}
+
+#[test]
+fn untracked_files_in_the_place_of_a_file_prevent_that_it_goes() {
+    for is_staged in [false, true] {
+        for words in [
+            &["switch", "--discard-changes", "--detach", "first"][..],
+            &["reset", "--merge", "first"],
+            &["read-tree", "-m", "-u", "first"],
+        ] {
+            let mut pair = directory_for_file(is_staged);
+            let outcome = pair.both(words[0], "", &words[1..], &[]);
+            assert_eq!(outcome.code, 128, "{}", outcome.stderr);
+        }
+    }
+}
+
+/// What stands in the way of the directory is told before paths that come later in the alphabet.
+#[test]
+fn files_that_become_directories_are_refused_in_their_place() {
+    let origin = Repository::init(&[]);
+    origin.write("c", "a file\n");
+    origin.write("top", "top\n");
+    origin.commit("first");
+    origin.remove("c");
+    origin.write("c/in", "in\n");
+    origin.write("star", "star\n");
+    origin.commit("second");
+    origin.git(&["tag", "second"]);
+    origin.git(&["checkout", "-q", "HEAD~1"]);
+    for words in [
+        &["read-tree", "-m", "-u", "second"][..],
+        &["reset", "--merge", "second"],
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        pair.each("in the way", |repository| {
+            repository.remove("c");
+            repository.symlink("c", "nowhere");
+            repository.write("star", "mine\n");
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+    }
+}
+
+#[test]
+fn a_file_to_be_added_later_is_a_change() {
+    let origin = origin();
+    for path in ["d/empty", "d/other"] {
+        origin.write(path, "");
+    }
+    origin.commit("a directory");
+    origin.git(&["tag", "directory"]);
+    origin.git(&["rm", "-q", "-r", "d"]);
+    origin.write("d", "a file\n");
+    origin.commit("a file");
+    origin.git(&["tag", "file"]);
+    origin.git(&["checkout", "-q", "directory"]);
+    let mut pair = Pair::of(&origin, "intent to add");
+    pair.each("intent", |repository| {
+        repository.git(&["rm", "-q", "-r", "--cached", "d"]);
+        repository.git(&["add", "-N", "d"]);
+    });
+    pair.checkout(&["file"]);
+    pair.both("reset", "", &["--keep", "file"], &[]);
+}
+
+/// Below a link to nowhere there is nothing to lose; the link itself is untracked.
+#[test]
+fn the_link_above_is_in_the_way_and_not_what_it_hides() {
+    let origin = Repository::init(&[]);
+    origin.write("d/f", "a file\n");
+    origin.write("d/g", "a file\n");
+    origin.commit("first");
+    origin.remove("d/f");
+    origin.write("d/f/in", "in\n");
+    origin.commit("second");
+    origin.git(&["tag", "second"]);
+    origin.git(&["checkout", "-q", "HEAD~1"]);
+    for target in ["nowhere", "."] {
+        for words in [
+            &["reset", "--keep", "second"][..],
+            &["checkout", "second"],
+            &["read-tree", "-m", "-u", "HEAD", "second"],
+        ] {
+            let mut pair = Pair::of(&origin, &format!("{target} {words:?}"));
+            pair.each("a link above", |repository| {
+                std::fs::remove_dir_all(repository.path("d")).unwrap();
+                repository.symlink("d", target);
+            });
+            pair.both(words[0], "", &words[1..], &[]);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Repositories drawn from seeds, taken through the same steps by git and by hedgerow.
 //!
-//! `HEDGEROW_TEST_SEED=N` replays one of them.
+//! `HEDGEROW_TEST_SEED=N` replays one of them, `N,M` two.
 
 use crate::support::{generate, Generated, Pair, Random, Repository};
 
@@ -30,13 +30,16 @@ fn play(seeds: std::ops::Range<u64>) {
     play_each(seeds, play_one);
 }
 
-/// Plays every seed, or the one that `HEDGEROW_TEST_SEED` names.
+/// Plays every seed, or those that `HEDGEROW_TEST_SEED` names, with commas between.
 pub fn play_each(seeds: std::ops::Range<u64>, play_one: fn(u64)) {
-    let only = std::env::var("HEDGEROW_TEST_SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok());
+    let only = std::env::var("HEDGEROW_TEST_SEED").ok().map(|list| {
+        let seeds = list.split(',').map(|seed| seed.parse());
+        let seeds: Result<Vec<u64>, _> = seeds.collect();
+        seeds.expect("HEDGEROW_TEST_SEED: numbers with commas between")
+    });
+    let is_asked = |seed: &u64| only.as_ref().is_none_or(|only| only.contains(seed));
     let mut failed = Vec::new();
-    for seed in seeds.filter(|seed| only.is_none_or(|only: u64| only == *seed)) {
+    for seed in seeds.filter(is_asked) {
         if std::panic::catch_unwind(|| play_one(seed)).is_err() {
             failed.push(seed);
         }

@@ -4,6 +4,7 @@
 use crate::support::RunHedgerow;
 use crate::support::{run, Pair, Program, Repository};
 use crate::HEDGEROW;
+use hedgerow_testkit::git_is_at_least;
 
 /// What a word may be; the same name stands for several things at once.
 const WORDS: [&str; 22] = [
@@ -279,8 +280,11 @@ fn pathspecs_as_the_environment_has_them() {
         ":!x?.c",
         ":/x?.c",
     ];
+    // An older git lets a pathspec with wildcards match nothing else after the file of that very name.
+    let is_new = git_is_at_least(2, 50, "a file whose name has the wildcards of a pathspec");
+    let files = &FILES[..if is_new { FILES.len() } else { FILES.len() - 1 }];
     let write = |repository: &Repository, content: &str| {
-        FILES
+        files
             .iter()
             .for_each(|path| repository.write(path, content));
     };

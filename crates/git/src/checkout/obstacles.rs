@@ -203,11 +203,13 @@ impl Inquiry<'_> {
             {
                 rejects.add(Reason::DirectoryNotClean, path);
             }
+            (Visit::BecameDirectory, _) if self.forces() => {}
             (Visit::BecameDirectory, Place::Directory)
                 if !self.holds_nothing_of_value(path, transition)? =>
             {
                 rejects.add(Reason::DirectoryNotClean, path);
             }
+            (Visit::BecameDirectory, _) if self.overwrites => {}
             (Visit::BecameDirectory, _) => rejects.add(Reason::NotUpToDate, path),
             (Visit::Gone { .. }, _) => {}
         }

@@ -36,6 +36,12 @@ impl Rejects {
         self.paths.push((reason, path.into()));
     }
 
+    /// Takes a path back that was added for this reason.
+    pub(crate) fn forget(&mut self, reason: Reason, path: &BStr) {
+        self.paths
+            .retain(|(why, at)| (*why, at.as_bstr()) != (reason, path));
+    }
+
     /// Notes that only the index has `path`.
     pub(crate) fn set_late(&mut self, path: &BStr) {
         self.late.insert(path.to_owned());

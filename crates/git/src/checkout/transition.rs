@@ -238,6 +238,8 @@ pub(crate) struct Join<'a> {
     clashes: BTreeMap<usize, Clash>,
     builder: Builder,
     out: Outputs,
+    /// Files of the index that are directories now, refused because the new tree has a file in them.
+    over_directories: Vec<BString>,
 }
 
 impl<'a> Join<'a> {
@@ -247,12 +249,19 @@ impl<'a> Join<'a> {
             clashes,
             builder: Builder::replacing(start.index),
             out: Outputs::default(),
+            over_directories: Vec::new(),
         }
     }
 
-    pub(crate) fn finish(self) -> Transition {
-        self.out
-            .with(self.builder.finish_replacing(self.start.index))
+    pub(crate) fn finish(mut self) -> Transition {
+        let index = self.builder.finish_replacing(self.start.index);
+        // If all files in it are refused, they alone are what prevents the move.
+        let is_free = |path: &&BString| index.range_under(path.as_bstr()).is_empty();
+        for path in self.over_directories.iter().filter(is_free) {
+            let rejects = &mut self.out.rejects;
+            rejects.forget(Reason::UntrackedOverwritten, path.as_bstr());
+        }
+        self.out.with(index)
     }
 }
 
@@ -267,20 +276,29 @@ impl Join<'_> {
         let before = (self.out.rejects.len(), self.out.became_directories.len());
         self.act(path, row, change)?;
         let after = (self.out.rejects.len(), self.out.became_directories.len());
-        if before != after && self.is_late(change) {
+        if before != after && self.is_late(row, change) {
             self.out.rejects.set_late(path);
         }
         Ok(())
     }
 
-    /// Whether git comes to a path only after all paths of the trees.
-    fn is_late(&self, change: Option<&Change>) -> bool {
+    /// Whether git comes to a path only after all paths of the trees. Where a tree has a directory,
+    /// git looks at the file of the index together with it.
+    fn is_late(&self, row: Option<usize>, change: Option<&Change>) -> bool {
+        if self.is_above(row) {
+            return false;
+        }
         match self.start.rules {
             Rules::TwoWay { .. } | Rules::Given { .. } => change.is_none(),
             Rules::OneWay { complete } | Rules::Keeping { complete } => {
                 change.map_or(complete, |change| change.new.is_none())
             }
         }
+    }
+
+    /// Whether the new tree has files below the file in this row.
+    fn is_above(&self, row: Option<usize>) -> bool {
+        row.is_some_and(|row| self.clashes.get(&row) == Some(&Clash::AboveFile))
     }
 
     fn act(&mut self, path: &BStr, row: Option<usize>, change: Option<&Change>) -> Result<()> {
@@ -306,7 +324,7 @@ impl Join<'_> {
         let before = (self.out.rejects.len(), self.out.became_directories.len());
         self.perform(path, row, action)?;
         let after = (self.out.rejects.len(), self.out.became_directories.len());
-        if before != after && is_late {
+        if before != after && is_late && !self.is_above(row) {
             self.out.rejects.set_late(path);
         }
         Ok(())
@@ -480,6 +498,10 @@ impl Join<'_> {
             }
         } else if state == State::Directory && !rules.overwrite() {
             self.out.became_directories.push(path.to_owned());
+        } else if state == State::Directory && entry.mode != Mode::Gitlink {
+            // It goes if untracked files may be overwritten, or if there are none in it.
+            self.out.became_directories.push(path.to_owned());
+            self.out.removals.push(removal(row, &entry));
         } else if is_unmerged || self.may_replace(row, path) {
             self.out.removals.push(removal(row, &entry));
         }
@@ -501,7 +523,12 @@ impl Join<'_> {
             (State::Clean, Clash::BelowFile) => self.out.removals.push(removal(row, &entry)),
             (_, Clash::BelowFile) => self.out.rejects.add(Reason::NotUpToDate, path),
             // Where it is a file, each file below it is refused because of it (`obstacles`).
-            (State::Directory, _) => self.out.rejects.add(Reason::UntrackedOverwritten, path),
+            (State::Directory, _) => {
+                // Git overlooks it.
+                self.over_directories.push(path.to_owned());
+                self.out.rejects.set_late(path);
+                self.out.rejects.add(Reason::UntrackedOverwritten, path);
+            }
             _ if entry.mode == Mode::Gitlink => {
                 self.out.rejects.add(Reason::UntrackedOverwritten, path);
             }

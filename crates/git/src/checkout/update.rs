@@ -1,7 +1,7 @@
 //! Moving the working tree and the index from one tree to another.
 
 use super::contents::{Contents, Results};
-use super::obstacles::{clear, Inquiry, Untracked};
+use super::obstacles::{clear, first_blocking, Inquiry, Untracked};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::recursion::{Around, SubmoduleMoves};
 use super::rejects::ancestors;
@@ -21,9 +21,11 @@ use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
-use hedgerow_fs::Dir;
+use hedgerow_fs::{Dir, FileKind};
 use hedgerow_writer::{remove_paths, write_tree};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, OnceLock};
 
 /// The trees to move between.
@@ -261,10 +263,35 @@ pub(crate) fn examine(
     rules.stat.nanoseconds &= matches!(way, Way::Switch | Way::Overwrite);
     let mut states = states(&session.root, &old.index, &rules, &session.engine())?;
     trust_stat(&mut states, &old.index, |entry| {
-        way != Way::Switch || entry.flags.assume_valid || entry.flags.skip_worktree
+        let flags = entry.flags;
+        // What is only to be added later is a change, whatever the file holds.
+        way != Way::Switch || flags.assume_valid || flags.skip_worktree || flags.intent_to_add
     });
     let refreshed = settle(session, &mut states, &old.index)?;
+    forget_behind_links(session, &mut states, &old.index)?;
     Ok((states, refreshed))
+}
+
+/// Counts files as gone if a link took the place of a directory above, and there is nothing where it
+/// leads. What a link leads to, or a file in that place, is a change.
+fn forget_behind_links(session: &Session<'_>, states: &mut [State], index: &Index) -> Result<()> {
+    let blocked = states.iter_mut().zip(index.entries());
+    for (state, entry) in blocked.filter(|(state, _)| **state == State::Blocked) {
+        let top = session.repository.require_work_tree()?;
+        let place = |path: &BStr| top.join(OsStr::from_bytes(path));
+        let path = index.path(entry);
+        let Some(above) = first_blocking(&session.root, path)? else {
+            continue;
+        };
+        let leads_on = match hedgerow_fs::stat(&place(above))? {
+            Some(found) => found.kind == FileKind::Directory,
+            None => true,
+        };
+        if leads_on && hedgerow_fs::lstat(&place(path))?.is_none() {
+            *state = State::Absent;
+        }
+    }
+    Ok(())
 }
 
 /// Reads the files that stat data cannot judge. A file that cannot be read must not be overwritten.

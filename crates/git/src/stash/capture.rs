@@ -148,7 +148,8 @@ impl Changes {
         for row in self.unstaged() {
             let entry = &index.entries()[row];
             let path = index.path(entry);
-            if entry.flags.intent_to_add {
+            // Of a submodule, git does not ask.
+            if entry.flags.intent_to_add && entry.mode != Mode::Gitlink {
                 return Err(Error::Usage {
                     reason: format!("Entry '{path}' not uptodate. Cannot merge."),
                 });

@@ -89,6 +89,13 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
             return Ok(outcome);
         }
     };
+    let takes_directories =
+        options.untracked != UntrackedWish::None && options.pathspecs.is_empty();
+    let directories = if takes_directories {
+        untracked::directories(&session, options.untracked)?
+    } else {
+        Vec::new()
+    };
     if !repository.has_log(STASH.into()) {
         super::list::clear_stash(repository)?;
     }
@@ -104,6 +111,7 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     }
     let mut done = Done::default();
     recorded.take_untracked(&session, &mut done)?;
+    untracked::remove_empty(&session, directories, &mut done);
     // What follows locks the index itself.
     drop(session);
     if options.staged {

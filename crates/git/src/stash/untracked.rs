@@ -1,6 +1,7 @@
 //! Untracked files: which are put aside, and bringing them back.
 
-use crate::checkout::{kept_out, remove_rows, write_rows, Done, Session};
+use crate::checkout::{kept_out, remove_rows, write_rows, Done, Failure, Session};
+use crate::clean;
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Version};
 use crate::repository::Repository;
 use crate::status::{self, IgnoreSubmodules, IgnoredFiles, RenameWish, UntrackedFiles};
@@ -9,6 +10,8 @@ use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
+use hedgerow_fs::{DirEntry, FileKind};
+use hedgerow_tree::split_path;
 
 /// Which files that are not tracked are put aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,6 +82,85 @@ pub(super) fn index_of<'a>(
 /// Removes the files of `files`, and the directories that become empty.
 pub(super) fn remove(session: &Session<'_>, files: &Index, done: &mut Done) -> Result<()> {
     remove_rows(session, files, done)
+}
+
+/// The directories that git-clean(1) removes under `-d`: in them is nothing but untracked files.
+pub(super) fn directories(session: &Session<'_>, wish: UntrackedWish) -> Result<Vec<BString>> {
+    let options = clean::Options {
+        force: 1,
+        dry_run: true,
+        directories: true,
+        ignored: if wish == UntrackedWish::All {
+            clean::Ignored::Removed
+        } else {
+            clean::Ignored::Kept
+        },
+        pathspecs: vec![":/".into()],
+        execution: session.execution().clone(),
+        ..clean::Options::default()
+    };
+    let found = clean::clean(session.repository, &options)?;
+    let paths = found.items.into_iter().map(|item| item.path);
+    let directories = paths.filter_map(|path| Some(path.strip_suffix(b"/")?.into()));
+    Ok(directories.collect())
+}
+
+/// Removes directories and those below them as far as they are empty.
+pub(super) fn remove_empty(session: &Session<'_>, directories: Vec<BString>, done: &mut Done) {
+    for path in directories {
+        if let Err(error) = remove_empty_below(session, &path) {
+            let reason = error.to_string();
+            done.failures.push(Failure { path, reason });
+        }
+    }
+}
+
+/// Not recursive, because paths can be as deep as the disk has room for.
+fn remove_empty_below(session: &Session<'_>, directory: &BString) -> hedgerow_fs::Result<()> {
+    let mut pending = vec![(directory.clone(), false)];
+    while let Some((directory, is_searched)) = pending.pop() {
+        if is_searched {
+            let (parent, name) = split_path(&directory);
+            if session.current_directory() == Some(directory.as_bstr()) {
+                continue;
+            }
+            match session.root.open_dir(parent)?.remove_dir(name) {
+                Err(error) if is_no_failure(&error) => {}
+                outcome => outcome?,
+            }
+            continue;
+        }
+        let handle = match session.root.open_dir(&directory) {
+            Err(error) if is_no_failure(&error) => continue,
+            handle => handle?,
+        };
+        let entries = handle.list()?;
+        let is_repository = |entry: &DirEntry| entry.name.eq_ignore_ascii_case(b".git");
+        if entries.iter().any(is_repository) {
+            continue;
+        }
+        pending.push((directory.clone(), true));
+        for entry in entries {
+            let kind = match entry.kind {
+                Some(kind) => kind,
+                None => handle.stat(&entry.name)?.kind,
+            };
+            if kind == FileKind::Directory {
+                let below = [&directory, &b"/"[..], &entry.name].concat();
+                pending.push((below.into(), false));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// It is gone, with the files that were in it; or it is not empty, and stays.
+fn is_no_failure(error: &hedgerow_fs::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty
+    )
 }
 
 /// Writes the files of the tree `tree` where there is nothing yet. Returns the paths that are there

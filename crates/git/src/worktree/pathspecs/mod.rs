@@ -134,13 +134,14 @@ impl Pathspecs {
         })
     }
 
-    /// Whether they match the path of an entry, and records it. As in git, a pathspec that has
-    /// matched a path exactly matches no other path afterwards, even if it has wildcards; so
-    /// nothing else is overwritten.
+    /// Whether they match the path of an entry, and records it. As in git, a pathspec without
+    /// wildcards that has matched a path exactly matches no other path afterwards, whatever the case
+    /// of its letters. One with wildcards does: git before 2.50 took the file of that very name only.
     pub(crate) fn matches(&mut self, path: &BStr, mode: Mode) -> bool {
         let mut is_meant = false;
         for (spec, matched) in self.specs.iter().zip(&mut self.matched) {
-            if spec.excluding || *matched == Some(Match::Exact) {
+            let is_done = *matched == Some(Match::Exact) && !spec.is_wild();
+            if spec.excluding || is_done {
                 continue;
             }
             let found = meaning(spec, path, mode);
@@ -396,11 +397,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_exactly_is_all_that_is_meant() {
+    fn a_name_without_wildcards_is_all_that_is_meant() {
+        let mut specs = read("", &[":(icase)a.c"]);
+        assert!(specs.matches("A.c".into(), Mode::File));
+        assert!(!specs.matches("a.c".into(), Mode::File));
         let mut specs = read("", &["*.c"]);
         assert!(specs.matches("!.c".into(), Mode::File));
         assert!(specs.matches("*.c".into(), Mode::File));
-        assert!(!specs.matches("a.c".into(), Mode::File));
-        assert!(specs.fits("a.c".into(), Mode::File));
+        assert!(specs.matches("a.c".into(), Mode::File));
     }
 }

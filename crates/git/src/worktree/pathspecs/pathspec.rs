@@ -111,6 +111,11 @@ impl Pathspec {
         }
     }
 
+    /// Whether it has wildcards.
+    pub(super) fn is_wild(&self) -> bool {
+        self.wild.is_some()
+    }
+
     /// How it matches the path; a directory's path has a slash at its end.
     pub(super) fn matching(&self, path: &[u8]) -> Option<Match> {
         let found = self.matching_name(path)?;

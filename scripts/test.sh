@@ -56,6 +56,8 @@ run_workspace() {
 # Tries all interleavings of the engine's ordered commit.
 run_model_checker() {
     [ -e crates/engine/tests/loom.rs ] || return 0
+    # Optimized, because it runs for long, but not across crates, which takes long to build.
+    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
         recorded cargo test --locked -p hedgerow-engine --release --test loom -- --show-output
 }

@@ -37,6 +37,8 @@ def _there_and_back(place, setting, names, targets, outcome):
     for number, (start, end) in [("I", ("far", "middle")), ("II", ("middle", "near"))]:
 
         def switched(command, timeout_s=None, start=start):
+            # Of a run that was stopped for being slow.
+            (place.git_dir / "index.lock").unlink(missing_ok=True)
             place.git("checkout", "-q", "-f", start)
             place.settle()
             if is_far:

@@ -23,9 +23,12 @@ git_src=$(realpath "$GIT_SRC")
 hedgerow=$(realpath "${HEDGEROW:-target/debug/hedgerow}") || fail "there is no hedgerow binary"
 [ -x "$hedgerow" ] || fail "there is no program '$hedgerow'"
 packs='t5302 t5308 t5309 t5310 t5318 t5319 t5325 t5326 t5327 t5331'
-worktree='t0020 t0021 t0022 t0023 t0024 t0025 t0026 t0027 t0028 t1011 t1507 t2007 t2008 t2009 t2010
-    t2011 t2012 t2013 t2014 t2015 t2016 t2017 t2018 t2019 t2020 t2021 t2022 t2023 t2024 t2025 t2026
-    t2027 t2030 t2060 t2070 t2071 t2072 t2080 t2081 t2082 t3903 t3904 t3905 t3906 t3907 t3908 t6040 t7063 t7201 t7508 t7512 t7519'
+worktree='t0020 t0021 t0022 t0023 t0024 t0025 t0026 t0027 t0028 t1011 t1090 t1091 t1092 t1507 t2000 t2002
+    t2003 t2004 t2005 t2006 t2007 t2008 t2009 t2010 t2011 t2012 t2013 t2014 t2015 t2016 t2017 t2018
+    t2019 t2020 t2021 t2022 t2023 t2024 t2025 t2026 t2027 t2030 t2050 t2060 t2070 t2071 t2072 t2080
+    t2081 t2082 t2400 t2401 t2402 t2403 t2404 t2405 t2406 t2407 t3903 t3904 t3905 t3906 t3907 t3908
+    t6040 t7063 t7101 t7102 t7103 t7104 t7105 t7106 t7107 t7110 t7111 t7112 t7113 t7201 t7300 t7301
+    t7400 t7401 t7402 t7403 t7406 t7508 t7512 t7519'
 scripts=
 for script in "${@:-packs}"; do
     case $script in
@@ -51,7 +54,7 @@ clean -@dfnqxX -e: -e* --exclude= --exclude: --force --dry-run --quiet --
 diff-files --quiet --exit-code --no-exit-code --name-only --name-status --raw -z -R --diff-filter= --diff-filter: --abbrev --abbrev= --no-abbrev --ignore-submodules --ignore-submodules= --
 diff-index -m --cached --quiet --exit-code --no-exit-code --name-only --name-status --raw -z -R --diff-filter= --diff-filter: --abbrev --abbrev= --no-abbrev --ignore-submodules --ignore-submodules= --
 index-pack -v -o: --stdin --fix-thin --strict --strict= --fsck-objects --fsck-objects= --check-self-contained-and-connected --rev-index --no-rev-index --keep --keep= --verify --verify-stat --verify-stat-only --index-version= --max-input-size= --threads= --object-format= --show-resolving-progress --report-end-of-input --pack_header=
-ls-files -@zvtfcdmoiksu -x: -x* -X: -X* --cached --deleted --modified --others --ignored --stage --killed --directory --empty-directory --no-empty-directory --unmerged --resolve-undo --exclude= --exclude: --exclude-from= --exclude-from: --exclude-per-directory= --exclude-per-directory: --exclude-standard --full-name --error-unmatch --abbrev --abbrev= --no-abbrev --deduplicate --sparse --format= --
+ls-files -@zvtfcdmoiksu --eol -x: -x* -X: -X* --cached --deleted --modified --others --ignored --stage --killed --directory --empty-directory --no-empty-directory --unmerged --resolve-undo --exclude= --exclude: --exclude-from= --exclude-from: --exclude-per-directory= --exclude-per-directory: --exclude-standard --full-name --error-unmatch --abbrev --abbrev= --no-abbrev --deduplicate --sparse --format= --
 merge -@nqvm --ff-only --ff --stat --no-stat --summary --compact-summary --quiet --no-edit --edit --allow-unrelated-histories --overwrite-ignore --no-overwrite-ignore
 multi-pack-index --object-dir= --object-dir: --preferred-pack= --preferred-pack: --stdin-packs --bitmap --refs-snapshot= --batch-size= --progress --no-progress
 pack-objects --stdout --keep-pack= --reflog --indexed-objects --unpacked --stdin-packs --keep-unreachable --pack-loose-unreachable --exclude-promisor-objects --write-bitmap-index --no-write-bitmap-index --max-pack-size= --window= --depth= --window-memory= --threads= --delta-base-offset --thin --non-empty --compression= --no-reuse-delta --no-reuse-object --honor-pack-keep --local --incremental --index-version= --revs --all --include-tag --filter= --no-filter --use-bitmap-index --no-use-bitmap-index --all-progress --all-progress-implied -q --progress --no-progress

@@ -18,7 +18,7 @@ pub const LS_FILES: GitOptions = GitOptions {
         GitOption::switch(Some(b's'), "stage"),
         GitOption::switch(Some(b'k'), "killed"),
         GitOption::switch(None, "directory"),
-        GitOption::switch(None, "eol").refused("--eol"),
+        GitOption::switch(None, "eol"),
         GitOption::switch(None, "empty-directory")
             .by_default()
             .or_not(),

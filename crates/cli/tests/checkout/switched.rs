@@ -35,6 +35,22 @@ fn hook(repository: &Repository, name: &str, script: &str) {
 }
 
 #[test]
+fn a_switch_is_told_before_the_hook_speaks() {
+    let origin = origin();
+    hook(&origin, "post-checkout", "echo hook");
+    let mut pair = Pair::of(&origin, "hook");
+    for words in [&["other"][..], &["-b", "new"], &["--detach"], &["main"]] {
+        pair.checkout(words);
+    }
+    let answer = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"))
+        .command(&origin.root)
+        .args(["checkout", "other"])
+        .output()
+        .unwrap();
+    assert_eq!(answer.stderr, b"Switched to branch 'other'\nhook\n");
+}
+
+#[test]
 fn the_last_of_a_series_of_picks_ends_the_series() {
     for (picks, command) in [
         ("main..picks~1", "cherry-pick"),

@@ -217,13 +217,13 @@ fn what_makes_no_sense_is_refused() {
         "ls-files --format=x -s",
         "ls-files --format=x -t",
         "ls-files --format=x -o",
+        "ls-files --format=x --eol",
     ] {
         let outcome = twins.our_line(line);
         assert_eq!(outcome.code, 129);
         assert!(outcome.stderr.contains("--format cannot be used with"));
     }
     for (line, option) in [
-        ("ls-files --eol", "--eol"),
         ("ls-files --recurse-submodules", "--recurse-submodules"),
         ("ls-files --with-tree=HEAD", "--with-tree"),
         ("ls-files --debug", "--debug"),
@@ -232,6 +232,44 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(outcome.code, 129);
         assert!(outcome.stderr.contains(&format!("has no option {option}")));
     }
+}
+
+#[test]
+fn line_ends_and_what_attributes_say_of_them() {
+    let mut twins = Twins::new("ends", |repository| {
+        let attributes = "*.t text\n*.b -text eol=crlf\n*.a text=auto\n*.l text=auto eol=lf\n\
+            *.c eol=crlf\n*.i crlf=input\n*.w text=auto eol=crlf\n";
+        let files = [
+            (".gitattributes", attributes),
+            ("a.t", "1\n2\n"),
+            ("a.b", "1\r\n2\n"),
+            ("a.a", "1\r\n"),
+            ("a.l", ""),
+            ("a.c", "no end"),
+            ("a.i", "lone\rcr\n"),
+            ("d/a.w", "1\r\n2\r\n"),
+            ("plain", "1\n"),
+            ("nul", "1\02\n"),
+        ];
+        repository.commit_files(&files, "first");
+        repository.write("plain", "1\r\n2\n");
+        repository.write("new.c", "1\n");
+        repository.remove("a.t");
+        std::os::unix::fs::symlink("plain", repository.path("link")).unwrap();
+        repository.git(&["add", "link"]);
+    });
+    for line in [
+        "ls-files --eol",
+        "ls-files -s --eol",
+        "ls-files -t --eol",
+        "ls-files -o --eol",
+        "ls-files -o --directory --eol",
+        "ls-files -z --eol d",
+        "ls-files --format=%(path)|%(eolinfo:index)|%(eolinfo:worktree)|%(eolattr)|",
+    ] {
+        assert_eq!(twins.line("", line).code, 0, "{line}");
+    }
+    assert_eq!(twins.line("d", "ls-files --eol").code, 0);
 }
 
 #[test]

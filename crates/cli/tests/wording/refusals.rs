@@ -204,21 +204,69 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn commits_of_submodules_are_missed_aloud() {
+fn commits_of_submodules_are_listed() {
+    let scene = Scene::new(
+        "commit one; git init -q mod; commit_in_mod() { git -C mod commit -q --allow-empty -m $1; }
+         commit_in_mod x; git add mod 2>/dev/null; echo 1 >file",
+    );
+    let compare = |words: &[&str]| assert_eq!(scene.difference("", words, &[]), None, "{words:?}");
+    for value in ["3", "true", "1", "-1", "0", "false"] {
+        scene.run(&format!("git config status.submoduleSummary {value}"));
+        compare(&[]);
+        compare(&["-s"]);
+        compare(&["--ignore-submodules=all"]);
+        compare(&["file"]);
+    }
+    scene.run(
+        "git config status.submoduleSummary 2; git commit -q -m mod; git config core.commentChar ';'
+         for n in 1 2 3; do git -C mod commit -q --allow-empty -m $n; done",
+    );
+    compare(&[]);
+    scene.run("git config status.displayCommentPrefix true");
+    compare(&[]);
+    scene.run("git add mod");
+    compare(&[]);
+}
+
+#[test]
+fn without_git_commits_of_submodules_are_missed_aloud() {
     let scene = Scene::new(
         "commit one; git init -q mod; git -C mod commit -q --allow-empty -m x
          git config status.submoduleSummary 3; echo 1 >file",
     );
-    let warning = |words: &[&str]| {
-        let error = scene.hedgerow("", words, &[]).error;
-        String::from_utf8(error).unwrap()
+    let warning = || {
+        let answer = scene.hedgerow("", &[], &[("PATH", "/nowhere")]);
+        assert_eq!(answer.code, Some(0));
+        String::from_utf8(answer.error).unwrap()
     };
-    assert_eq!(warning(&[]), "");
+    assert_eq!(warning(), "");
     scene.run("git add mod 2>/dev/null");
-    assert!(warning(&[]).contains("status.submoduleSummary"));
-    assert_eq!(warning(&["-s"]), "");
-    scene.run("git config status.submoduleSummary 0");
-    assert_eq!(warning(&[]), "");
+    assert!(
+        warning().contains("status.submoduleSummary"),
+        "{}",
+        warning()
+    );
+}
+
+#[test]
+fn a_slow_search_is_told() {
+    let scene = Scene::new("commit one; echo 1 >new");
+    let slow = [("GIT_TEST_UF_DELAY_WARNING", "1")];
+    for setting in [
+        "core.fsmonitor false",
+        "core.untrackedCache true",
+        "status.displayCommentPrefix true",
+        "advice.statusUoption false",
+    ] {
+        scene.run(&format!("git config {setting}"));
+        for words in [&[][..], &["-uno"], &["-s"]] {
+            assert_eq!(
+                scene.difference("", words, &slow),
+                None,
+                "{setting} {words:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What random histories found: each mend has its own small test, with git in the twin.
 
-use crate::support::{Pair, Repository};
+use crate::support::{Pair, Repository, RunHedgerow};
 
 fn origin() -> Repository {
     let repository = Repository::init(&[]);
@@ -341,4 +341,98 @@ fn the_link_above_is_in_the_way_and_not_what_it_hides() {
             pair.both(words[0], "", &words[1..], &[]);
         }
     }
+}
+
+/// A submodule whose place a file or a link took: it is recorded, unless nothing else changed.
+#[test]
+fn a_stash_has_the_file_in_the_place_of_a_submodule() {
+    for (is_link, edits) in [(false, false), (false, true), (true, true)] {
+        let repository = with_submodule();
+        std::fs::remove_dir_all(repository.path("sub")).unwrap();
+        if is_link {
+            repository.symlink("sub", "precious\n");
+        } else {
+            repository.write("sub", "precious\n");
+        }
+        if edits {
+            repository.write("top", "changed\n");
+        }
+        let outcome = repository.hedgerow(&["stash", "push"]);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        if edits {
+            assert_eq!(repository.ask(&["cat-file", "-p", "stash:sub"]), "precious");
+        } else {
+            let kept = std::fs::read_to_string(repository.path("sub")).unwrap();
+            assert_eq!(kept, "precious\n");
+        }
+    }
+}
+
+#[test]
+fn a_stash_does_not_replace_a_link_that_hides_files() {
+    for target in ["../real", "nowhere", "top"] {
+        let origin = Repository::init(&[]);
+        origin.write("d/x", "x\n");
+        origin.write("top", "top\n");
+        origin.commit("first");
+        let mut pair = Pair::of(&origin, target);
+        pair.each("a link above", |repository| {
+            std::fs::remove_dir_all(repository.path("d")).unwrap();
+            repository.symlink("d", target);
+        });
+        pair.both("stash", "", &["push"], &[]);
+        assert!(pair.hedgerow.ask(&["stash", "list"]).is_empty());
+        assert!(pair.hedgerow.path("d").is_symlink());
+    }
+}
+
+/// What is staged where the new tree has a submodule is in no commit. Git keeps it beside the
+/// submodule; here the switch is refused.
+#[test]
+fn what_is_staged_in_the_place_of_a_submodule_stays() {
+    for words in [
+        &["switch", "-q", "with"][..],
+        &["checkout", "-q", "-m", "with"],
+        &["merge", "-q", "--ff-only", "with"],
+        &["reset", "-q", "--keep", "with"],
+        &["read-tree", "-m", "-u", "HEAD", "with"],
+    ] {
+        for path in ["sub/f", "sub/d/f"] {
+            let repository = with_submodule();
+            repository.git(&["checkout", "-q", "without"]);
+            let _ = std::fs::remove_dir_all(repository.path("sub"));
+            repository.write(path, "precious\n");
+            repository.git(&["add", path]);
+            let outcome = repository.hedgerow(words);
+            if outcome.stderr.contains("Your local changes are stashed") {
+                let kept = repository.ask(&["cat-file", "-p", &format!("stash:{path}")]);
+                assert_eq!(kept, "precious", "{words:?}");
+                continue;
+            }
+            assert_ne!(outcome.code, 0, "{words:?}: {outcome:?}");
+            let kept = std::fs::read_to_string(repository.path(path)).unwrap();
+            assert_eq!(kept, "precious\n", "{words:?}");
+            assert_eq!(repository.ask(&["ls-files", "sub"]), path, "{words:?}");
+        }
+    }
+}
+
+/// A repository with the branch `without`, and `with`, checked out, which has a submodule `sub`.
+fn with_submodule() -> Repository {
+    let repository = Repository::init(&[]);
+    repository.write("top", "top\n");
+    repository.commit("first");
+    repository.git(&["branch", "without"]);
+    let inner = Repository::init(&[]);
+    inner.write("x", "x\n");
+    inner.commit("inner");
+    let status = std::process::Command::new("cp")
+        .arg("-a")
+        .args([&inner.root, &repository.path("sub")])
+        .status();
+    assert!(status.unwrap().success());
+    repository.git(&["add", "sub"]);
+    repository.commit("second");
+    repository.git(&["branch", "with"]);
+    repository
 }

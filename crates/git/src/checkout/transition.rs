@@ -521,7 +521,13 @@ impl Join<'_> {
                 self.out.rejects.add(Reason::NotUpToDate, path);
             }
             (State::Clean, Clash::BelowFile) => self.out.removals.push(removal(row, &entry)),
-            (_, Clash::BelowFile) => self.out.rejects.add(Reason::NotUpToDate, path),
+            // Git keeps it beside the submodule.
+            (State::Clean, Clash::BelowSubmodule) if self.forces() => {
+                self.out.removals.push(removal(row, &entry));
+            }
+            (_, Clash::BelowFile | Clash::BelowSubmodule) => {
+                self.out.rejects.add(Reason::NotUpToDate, path)
+            }
             // Where it is a file, each file below it is refused because of it (`obstacles`).
             (State::Directory, _) => {
                 // Git overlooks it.
@@ -625,30 +631,37 @@ pub(crate) fn kind(mode: Mode) -> EntryKind {
 pub(crate) enum Clash {
     /// It is below a path where the new tree has a file.
     BelowFile,
+    /// It is below a path where the new tree has a submodule.
+    BelowSubmodule,
     /// It is a file where the new tree has a directory.
     AboveFile,
 }
 
 fn clashes(start: &Start<'_>) -> BTreeMap<usize, Clash> {
-    let added = start.changes.changes().iter();
-    let added = added.filter(|change| change.new.is_some());
-    clashes_with(start.index, added.map(|change| start.changes.path(change)))
+    let changes = start.changes.changes().iter();
+    let added = changes.filter_map(|change| Some((start.changes.path(change), change.new?.kind)));
+    clashes_with(start.index, added)
 }
 
-/// The rows that cannot coexist with `added` paths, which are in ascending order.
+/// The rows that cannot coexist with `added` paths, which are in ascending order, each with what the
+/// new tree has there.
 pub(crate) fn clashes_with<'a>(
     index: &Index,
-    added: impl Iterator<Item = &'a BStr>,
+    added: impl Iterator<Item = (&'a BStr, EntryKind)>,
 ) -> BTreeMap<usize, Clash> {
     let mut clashes = BTreeMap::new();
     if index.entries().is_empty() {
         return clashes;
     }
     let mut last_parent: &[u8] = b"";
-    for path in added {
+    for (path, kind) in added {
         let path: &[u8] = path;
+        let clash = match kind {
+            EntryKind::Gitlink => Clash::BelowSubmodule,
+            _ => Clash::BelowFile,
+        };
         let below = index.range_under(path.as_bstr());
-        clashes.extend(below.map(|row| (row, Clash::BelowFile)));
+        clashes.extend(below.map(|row| (row, clash)));
         let parent = path.rfind_byte(b'/').map_or(&path[..0], |at| &path[..at]);
         if parent == last_parent {
             continue;

@@ -1,6 +1,6 @@
 //! What is put aside: the state of the index and of the working tree, as trees.
 
-use crate::checkout::{settle, Session};
+use crate::checkout::{first_blocking, settle, Session};
 use crate::convert::Buffers;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::objects::{write_tree, ObjectWriter};
@@ -91,7 +91,8 @@ impl Changes {
         (!self.refreshed.is_empty()).then_some(self.old.index)
     }
 
-    /// Whether there are any. What changed in submodules is none.
+    /// Whether there are any. What changed in submodules is none, and neither is what took the place
+    /// of one.
     pub(super) fn are_there(&self) -> bool {
         let is_link = |mode: Option<Mode>| mode.is_none_or(|mode| mode == Mode::Gitlink);
         let mut staged = self.staged.changes.iter();
@@ -101,7 +102,9 @@ impl Changes {
                 change.index.map(|it| it.mode),
             );
             !(is_link(head) && is_link(index))
-        }) || self.unstaged().next().is_some()
+        }) || self
+            .unstaged()
+            .any(|row| self.old.index.entries()[row].mode != Mode::Gitlink)
     }
 
     /// The rows whose files differ from the index.
@@ -168,9 +171,18 @@ impl Changes {
                 // A link took the place of a directory above, and leads to another directory: like
                 // git, which does not count that as a deletion.
                 State::Blocked if leads_to_directory(session, path)? => {}
+                // Putting the files back would replace the link, which nothing records.
+                State::Blocked if is_beyond_link(session, path)? => {
+                    let beyond = format!("'{path}' is beyond a symbolic link");
+                    return Err(Error::Usage {
+                        reason: format!("{beyond}\nfatal: Unable to process path {path}"),
+                    });
+                }
                 State::Absent | State::Blocked => {
                     edits.insert(path.to_owned(), None);
                 }
+                // The file that took the place of a submodule.
+                State::TypeChanged if entry.mode == Mode::Gitlink => wanted.push((path, None)),
                 _ if entry.mode == Mode::Gitlink => {}
                 _ => wanted.push((path, Some(entry.mode))),
             }
@@ -216,6 +228,16 @@ fn leads_to_directory(session: &Session<'_>, path: &BStr) -> Result<bool> {
     let top = session.repository.require_work_tree()?;
     let found = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path)))?;
     Ok(found.is_some_and(|found| found.kind == FileKind::Directory))
+}
+
+/// Whether one of the directories above `path` is a symbolic link.
+fn is_beyond_link(session: &Session<'_>, path: &BStr) -> Result<bool> {
+    let Some(above) = first_blocking(&session.root, path)? else {
+        return Ok(false);
+    };
+    let (parent, name) = split_path(above);
+    let found = session.root.open_dir(parent)?.stat(name)?;
+    Ok(found.kind == FileKind::Symlink)
 }
 
 /// The paths of entries below `path`, which is a file now.

@@ -105,9 +105,12 @@ pub(super) fn joined(
     }
     let is_open = |(_, _, decision): &Decision<'_>| matches!(decision, ThreeWay::Stages(_));
     let is_trivial = !decisions.iter().any(is_open);
-    let added = decisions.iter().filter_map(|(path, _, decision)| {
-        matches!(decision, ThreeWay::Action(Action::Write(_))).then_some(*path)
-    });
+    let added = decisions
+        .iter()
+        .filter_map(|(path, _, decision)| match decision {
+            ThreeWay::Action(Action::Write(side)) => Some((*path, side.kind)),
+            _ => None,
+        });
     let mut join = Join::new(&start, clashes_with(old, added));
     for (path, row, decision) in &decisions {
         let is_late = !in_trees.contains(path);

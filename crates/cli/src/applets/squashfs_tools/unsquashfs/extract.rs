@@ -102,7 +102,7 @@ fn options(arguments: &Arguments, cancel: CancelToken) -> ExtractOptions {
             ..Execution::default()
         },
         owners: is_root,
-        setuid_anyway: true,
+        setuid_anyway: false,
         devices: is_root,
         xattrs: match (arguments.no_xattrs, is_root && !arguments.user_xattrs) {
             (true, _) => XattrRule::None,

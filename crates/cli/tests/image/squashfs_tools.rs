@@ -2,6 +2,7 @@
 
 use hedgerow_testkit::{isolated, require, Random};
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -337,4 +338,35 @@ fn an_image_written_as_definitions_is_the_same_again() {
             |line: &str| line.starts_with("#hash: ") || line.ends_with(": extended attributes");
         assert!(told.lines().all(is_known), "{told}");
     }
+}
+
+/// Whoever cannot set the owner must not make a program that runs with the rights of another one.
+#[test]
+fn setuid_needs_its_owner() {
+    let Some(home) = scene() else { return };
+    if !require("setpriv") || fs::metadata("/proc/self").unwrap().uid() != 0 {
+        println!("skipped: only root can run a program as somebody else");
+        return;
+    }
+    let home = home.path();
+    // Somebody else must be able to start it and to write here.
+    let program = home.join("unsquashfs");
+    fs::copy(env!("CARGO_BIN_EXE_hedgerow"), &program).unwrap();
+    for path in [home, program.as_path()] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let made = run(home, "own/mksquashfs", &["tree", "image", "-no-progress"]);
+    assert!(made.status.success(), "{made:?}");
+    let mode_by = |program: &str, target: &str| {
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups", program];
+        let words = [&user[..], &["-d", target, "image", "sub/f2"]].concat();
+        run(home, "setpriv", &words);
+        fs::metadata(home.join(target).join("sub/f2"))
+            .unwrap()
+            .mode()
+            & 0o7777
+    };
+    let theirs = mode_by("unsquashfs", "theirs");
+    assert_eq!(mode_by(program.to_str().unwrap(), "ours"), theirs);
+    assert_eq!(theirs & 0o6000, 0);
 }

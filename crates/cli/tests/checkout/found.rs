@@ -417,6 +417,40 @@ fn what_is_staged_in_the_place_of_a_submodule_stays() {
     }
 }
 
+/// Whether a file is changed cannot be said if the filter that it needs fails: as in git, that is an
+/// error, and nothing is touched.
+#[test]
+fn a_required_filter_that_fails_is_told() {
+    let origin = Repository::init(&[]);
+    origin.write(".gitattributes", "file filter=bad\n");
+    origin.write("file", "x\n");
+    origin.commit("first");
+    for words in [
+        &["status", "-s"][..],
+        &["diff-files"],
+        &["diff-index", "HEAD"],
+        &["ls-files", "-m"],
+        &["checkout", "HEAD"],
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        pair.each("a filter that fails", |repository| {
+            repository.git(&["config", "filter.bad.required", "true"]);
+            repository.git(&["config", "filter.bad.clean", "false"]);
+            repository.write("file", "x\n");
+        });
+        let [theirs, ours] = [&pair.git, &pair.hedgerow].map(|it| it.tree());
+        let mut command = hedgerow_testkit::Program::Git.command(&pair.git.root);
+        let expected = hedgerow_testkit::run({
+            command.args(words);
+            command
+        });
+        let outcome = pair.hedgerow.hedgerow(words);
+        assert_eq!(outcome.code, expected.code, "{words:?}: {outcome:?}");
+        assert!(outcome.stderr.contains("bad"), "{words:?}: {outcome:?}");
+        assert!([theirs, ours] == [&pair.git, &pair.hedgerow].map(|it| it.tree()));
+    }
+}
+
 /// A repository with the branch `without`, and `with`, checked out, which has a submodule `sub`.
 fn with_submodule() -> Repository {
     let repository = Repository::init(&[]);

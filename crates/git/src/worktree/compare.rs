@@ -134,7 +134,7 @@ impl Comparison<'_> {
     fn compare(&self, rows: Vec<u32>, options: &Options) -> Result<Vec<Verdict>> {
         let found: Mutex<Vec<Verdict>> = Mutex::new(Vec::with_capacity(rows.len()));
         let work = |buffers: &mut Buffers, row: u32, _: &Scope<'_, u32>| {
-            let verdict = self.verdict(row, buffers, None);
+            let verdict = self.verdict(row, buffers, None)?;
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             found.push(verdict);
             Ok::<(), Error>(())
@@ -175,7 +175,7 @@ impl Comparison<'_> {
                     place.insert(FilterLane::open(driver, self.filters.clone())?)
                 }
             };
-            verdicts.push(self.verdict(row, &mut buffers, Some(lane)));
+            verdicts.push(self.verdict(row, &mut buffers, Some(lane))?);
         }
         Ok(verdicts)
     }
@@ -198,14 +198,23 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares one file. If it may not be read or cannot be cleaned, it does not count as
+    /// Compares one file. If it may not be read or cannot be converted, it does not count as
     /// unchanged.
-    fn verdict(&self, row: u32, buffers: &mut Buffers, lane: Option<&mut FilterLane>) -> Verdict {
+    ///
+    /// # Errors
+    /// A required filter that failed: without it, nothing can be said about the file.
+    fn verdict(
+        &self,
+        row: u32,
+        buffers: &mut Buffers,
+        lane: Option<&mut FilterLane>,
+    ) -> Result<Verdict> {
         let entry = &self.index.entries()[row as usize];
         let (id, stat, error) = match self.hash_file(entry, buffers, lane) {
             Ok(hashed) => hashed,
+            Err(error @ Error::Filter { .. }) => return Err(error),
             Err(error) => {
-                return Verdict {
+                return Ok(Verdict {
                     row,
                     same: None,
                     read: None,
@@ -213,17 +222,17 @@ impl Comparison<'_> {
                         Error::Fs(error) => Some(error),
                         _ => None,
                     },
-                }
+                })
             }
         };
         let is_link = stat.kind == FileKind::Symlink;
         let stat = EntryStat::from(&stat);
-        Verdict {
+        Ok(Verdict {
             row,
             same: (id == entry.id).then_some(stat),
             read: (!is_link).then_some(ReadRow { row, stat, error }),
             failure: None,
-        }
+        })
     }
 
     /// The object id that the file would have if it were added, its stat data before it was read,
@@ -255,7 +264,11 @@ impl Comparison<'_> {
         let mut content = Vec::new();
         file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
         if let Some(lane) = lane {
-            content = lane.clean(path, &content)?.content.unwrap_or(content);
+            let cleaned = lane.clean(path, &content).map_err(|error| match error {
+                Error::Convert { path, reason } => Error::Filter { path, reason },
+                error => error,
+            })?;
+            content = cleaned.content.unwrap_or(content);
         }
         let mut index_content = || self.index_content(entry);
         let request = ToGit {

@@ -178,3 +178,43 @@ fn play(seed: u64) {
         twins.said(b"", &words(&words_of));
     }
 }
+
+#[test]
+fn what_is_given_after_no_output_counts() {
+    let mut twins = Twins::new("silent", |repository| {
+        repository.commit_files(&[("f", "1\n")], "first");
+        repository.write("f", "2\n");
+    });
+    for line in ["-p -s", "-s -p", "--raw -s", "--stat -p -s", "-s"] {
+        assert_eq!(
+            twins.line("", &format!("diff-files {line}")).code,
+            0,
+            "{line}"
+        );
+        assert_eq!(
+            twins.line("", &format!("diff-index HEAD {line}")).code,
+            0,
+            "{line}"
+        );
+    }
+    // Git before 2.42 kept silent.
+    if hedgerow_testkit::git_is_at_least(2, 42, "a format after -s") {
+        for line in ["-s --raw", "-s --stat"] {
+            assert_eq!(
+                twins.line("", &format!("diff-files {line}")).code,
+                0,
+                "{line}"
+            );
+        }
+    }
+    assert_eq!(twins.line("", "diff-files -s --name-only").code, 128);
+}
+
+#[test]
+fn one_object_has_no_name_by_its_message() {
+    let mut twins = Twins::new("message", |repository| {
+        repository.commit_files(&[("f", "1\n")], "first");
+    });
+    assert_eq!(twins.line("", "cat-file -t :/first").code, 128);
+    assert_eq!(twins.line("", "cat-file -t HEAD^{/first}").code, 0);
+}

@@ -249,7 +249,7 @@ fn line_ends_and_what_attributes_say_of_them() {
             ("a.i", "lone\rcr\n"),
             ("d/a.w", "1\r\n2\r\n"),
             ("plain", "1\n"),
-            ("nul", "1\02\n"),
+            ("nul", "1\0a\n"),
         ];
         repository.commit_files(&files, "first");
         repository.write("plain", "1\r\n2\n");

@@ -102,13 +102,12 @@ fn comment(config: &Config) -> Result<Option<BString>> {
 /// `status.submoduleSummary`: a boolean, or a number of commits.
 fn submodule_summary(config: &Config) -> Result<Option<i64>> {
     const KEY: &str = "status.submoduleSummary";
-    if config
-        .string(KEY)
-        .is_none_or(|text| boolean(text.as_ref()).is_some())
-    {
-        Ok(config.bool(KEY)?.filter(|is_on| *is_on).map(|_| -1))
-    } else {
+    let text = config.string(KEY);
+    // As a boolean, any number but 0 would be true.
+    if text.is_some_and(|text| text.iter().any(u8::is_ascii_digit)) {
         Ok(config.integer(KEY)?.filter(|limit| *limit != 0))
+    } else {
+        Ok(config.bool(KEY)?.filter(|is_on| *is_on).map(|_| -1))
     }
 }
 

@@ -162,3 +162,20 @@ impl Functions<'_, '_> {
         &self.last
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_functions_end_where_git_ends_them() {
+        for (text, expected) in [
+            (&b"func a"[..], 6),
+            (b"func \xe4b", 5),
+            ("\u{e4}b\u{ffff}c".as_bytes(), 3),
+            (b"cut \xc3", 4),
+        ] {
+            assert_eq!(valid_length(text), expected, "{text:?}");
+        }
+    }
+}

@@ -287,3 +287,28 @@ fn commits_are_parsed() {
         format!("corrupt commit {}: it is a tree", commit.tree)
     );
 }
+
+#[test]
+fn subjects_follow_the_encoding_of_the_output() {
+    let scratch = Scratch::with_history();
+    let message = "ge\u{e4}ndert";
+    let latin = ["-c", "i18n.commitEncoding=ISO8859-1"];
+    scratch.write("message", b"ge\xe4ndert\n");
+    let commit = ["commit", "-q", "--allow-empty", "-F", "../message"];
+    scratch.ask("r", &[&latin[..], &commit].concat());
+    let subject = || {
+        let found = scratch.open("r");
+        let id = found.resolve("HEAD".into()).unwrap();
+        found.subject(&found.commit(&id).unwrap())
+    };
+    assert_eq!(subject(), message);
+    for (encoding, expected) in [
+        ("ISO8859-1", &b"ge\xe4ndert"[..]),
+        ("iso8859-1", b"ge\xe4ndert"),
+        ("nonsense", b"ge\xe4ndert"),
+        ("utf8", message.as_bytes()),
+    ] {
+        scratch.ask("r", &["config", "i18n.logOutputEncoding", encoding]);
+        assert_eq!(subject(), expected, "{encoding}");
+    }
+}

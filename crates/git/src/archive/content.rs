@@ -191,6 +191,20 @@ impl InCommit {
         })
     }
 
+    /// How much memory the content takes once it is open, in bytes: none to speak of if it is
+    /// streamed, else all of it.
+    pub fn held_bytes(&self) -> u64 {
+        let is_streamed = |location| {
+            let mut reader = Reader::new(&self.shared.store);
+            reader.is_streamable(&self.id, location, self.shared.streamed_from)
+        };
+        let is_large = self.size_bytes > self.shared.streamed_from && self.change.is_none();
+        match self.location {
+            Some(location) if is_large && is_streamed(location) => 0,
+            _ => self.size_bytes,
+        }
+    }
+
     /// The size from the object's header, in bytes.
     fn size_of_blob(&self) -> Result<u64> {
         let mut reader = Reader::new(&self.shared.store);

@@ -274,7 +274,7 @@ impl Job<'_> {
         };
         let source = entries.map(|item| {
             let item = item.map_err(of_node)?;
-            let size_bytes = item.handle.size_bytes.min(WHOLE_BYTES);
+            let size_bytes = item.handle.held_bytes();
             Ok((item, size_bytes))
         });
         let prepare = |_: &mut (), item: Item| self.prepared(item);

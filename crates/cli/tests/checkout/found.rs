@@ -246,7 +246,7 @@ fn directory_for_file(is_staged: bool) -> Pair {
     pair.each("a directory", |repository| {
         let file = if is_staged { "x" } else { "b" };
         repository.remove(file);
-        repository.write(&format!("{file}/precious"), "precious\n");
+        repository.write(format!("{file}/precious"), "precious\n");
     });
     pair
 }

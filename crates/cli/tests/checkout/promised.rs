@@ -2,7 +2,8 @@
 //! happens.
 
 use crate::support::{Repository, RunHedgerow};
-use hedgerow_testkit::Outcome;
+use crate::HEDGEROW;
+use hedgerow_testkit::{run, use_global_config, Outcome};
 use std::path::PathBuf;
 
 /// A repository with two branches, and a clone of it with the filter.
@@ -125,8 +126,9 @@ fn packs_from_a_repository_on_this_machine_are_made_here() {
         if let Some([name, value]) = setting {
             set(name, value);
         }
-        let variables = [("GIT_CONFIG_GLOBAL", settings)];
-        done(partial.hedgerow_with(&["checkout", "-q", "origin/old"], &variables));
+        let mut command = HEDGEROW.command(&partial.root);
+        use_global_config(&mut command, settings).args(["checkout", "-q", "origin/old"]);
+        done(run(command));
         assert!(partial.git(&["status", "--porcelain"]).is_empty());
         let log = std::fs::read_to_string(log).unwrap_or_default();
         log.lines().count()

@@ -27,5 +27,5 @@
 
 pub use hedgerow_git::index::{Entry, Flags, Stage};
 pub use hedgerow_git::listing::{
-    list, Line, LineEndReader, LineEnds, Listed, Options, Reason, Undone,
+    list, shows_line_ends, Line, LineEndReader, LineEnds, Lines, Listed, Options, Reason, Undone,
 };

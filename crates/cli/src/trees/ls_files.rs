@@ -1,8 +1,5 @@
 //! `hedgerow ls-files`: lists files as git does.
 
-mod format;
-mod lines;
-
 use crate::environment;
 use crate::execution;
 use crate::failure::{Failure, REFUSED};
@@ -15,9 +12,8 @@ use bstr::{BString, ByteSlice};
 use clap::Args;
 use hedgerow::diff::Digits;
 use hedgerow::display::PathStyle;
-use hedgerow::listing::{list, LineEndReader, Options};
+use hedgerow::listing::{list, shows_line_ends, LineEndReader, Lines, Options};
 use hedgerow::repository::Repository;
-use lines::Lines;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -142,8 +138,8 @@ pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Fa
     let listed = list(&repository, &options)?;
     listed.warnings.iter().for_each(|text| output.warn(text));
     listed.failures.iter().for_each(|text| output.error(text));
-    let shows_line_ends = format.map_or(command.eol, format::shows_line_ends);
-    let line_ends = if shows_line_ends {
+    let shows_ends = format.map_or(command.eol, shows_line_ends);
+    let line_ends = if shows_ends {
         let (reader, warnings) = LineEndReader::new(&repository, &listed, &options.execution)?;
         warnings.iter().for_each(|text| output.warn(text));
         Some(reader)

@@ -2,11 +2,15 @@
 
 mod entries;
 mod excluded;
+mod format;
 mod killed;
 mod line_ends;
+mod lines;
 mod model;
 
+pub use format::shows_line_ends;
 pub use line_ends::{LineEndReader, LineEnds};
+pub use lines::Lines;
 pub use model::{Line, Listed, Options, Reason, Undone};
 
 use crate::index::Index;

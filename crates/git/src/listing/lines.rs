@@ -1,17 +1,21 @@
-//! The lines of a listing.
+//! The lines of a listing: git-ls-files(1), "OUTPUT".
 
 use super::format::Format;
-use crate::failure::Failure;
+use super::line_ends::{LineEndReader, LineEnds};
+use super::model::{Line, Listed, Reason};
+use crate::display::PathStyle;
+use crate::index::{Entry, Stage};
+use crate::repository::Repository;
+use crate::revision::Digits;
+use crate::Result;
 use bstr::BStr;
-use hedgerow::diff::Digits;
-use hedgerow::display::PathStyle;
-use hedgerow::listing::{Entry, Line, LineEndReader, LineEnds, Listed, Reason, Stage};
-use hedgerow::repository::{Error, Repository};
-use hedgerow::ObjectId;
+use gix_hash::ObjectId;
 
-/// How lines are shown.
+/// How the lines of a listing are shown.
 pub struct Lines<'a> {
+    /// The repository that was listed.
     pub repository: &'a Repository,
+    /// How paths are shown.
     pub style: PathStyle<'a>,
     /// Paths end with NUL and are not quoted.
     pub null: bool,
@@ -25,11 +29,16 @@ pub struct Lines<'a> {
     pub stage: bool,
     /// How the lines of files end is shown; `None` if it is not.
     pub line_ends: Option<LineEndReader<'a>>,
+    /// How objects are shown.
     pub digits: Digits,
 }
 
 impl Lines<'_> {
-    pub fn text(&self, listed: &Listed, format: Option<&BStr>) -> Result<Vec<u8>, Failure> {
+    /// All lines, each with its end; each file of the index in `format` if there is one.
+    ///
+    /// # Errors
+    /// The format is wrong, in git's words, or an object is missing whose size it shows.
+    pub fn text(&self, listed: &Listed, format: Option<&BStr>) -> Result<Vec<u8>> {
         let mut text = Vec::new();
         let mut parsed = None;
         for line in listed.lines() {
@@ -58,7 +67,7 @@ impl Lines<'_> {
         Ok(text)
     }
 
-    fn line(&self, line: &Line<'_>, text: &mut Vec<u8>) -> Result<(), Error> {
+    fn line(&self, line: &Line<'_>, text: &mut Vec<u8>) -> Result<()> {
         if self.tags {
             text.push(self.tag(line));
             text.push(b' ');
@@ -83,12 +92,12 @@ impl Lines<'_> {
     }
 
     /// The name of an object, abbreviated as asked.
-    pub fn id(&self, id: &ObjectId) -> Result<String, Error> {
+    pub(super) fn id(&self, id: &ObjectId) -> Result<String> {
         self.digits.show(self.repository, id)
     }
 
     /// Appends a path as it is shown.
-    pub fn path(&self, path: &BStr, text: &mut Vec<u8>) {
+    pub(super) fn path(&self, path: &BStr, text: &mut Vec<u8>) {
         let shown = if self.null {
             self.style.relative(path)
         } else {

@@ -1,17 +1,17 @@
 //! `--format`: what is shown of each file of the index.
 
 use super::lines::Lines;
-use crate::failure::Failure;
+use super::model::Line;
+use crate::index::{Entry, Mode};
+use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
-use hedgerow::listing::{Entry, Line};
-use hedgerow::repository::Mode;
 
 /// The width of a size that is padded.
 const SIZE_WIDTH: usize = 7;
 
 /// A format, taken apart.
 #[derive(Debug)]
-pub struct Format {
+pub(super) struct Format {
     parts: Vec<Part>,
 }
 
@@ -36,7 +36,7 @@ pub fn shows_line_ends(format: &BStr) -> bool {
 
 impl Format {
     /// Takes a format apart.
-    pub fn parse(format: &BStr) -> Result<Self, Failure> {
+    pub(super) fn parse(format: &BStr) -> Result<Self> {
         let mut parts = Vec::new();
         let mut rest: &[u8] = format;
         while let Some(at) = rest.find_byte(b'%') {
@@ -51,13 +51,13 @@ impl Format {
     }
 
     /// Appends what is shown of `entry`.
-    pub fn show(
+    pub(super) fn show(
         &self,
         lines: &Lines<'_>,
         line: &Line<'_>,
         entry: &Entry,
         text: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let line_ends = lines.line_ends.as_ref();
         let line_ends = line_ends
             .map(|reader| reader.line_ends(line))
@@ -88,7 +88,7 @@ impl Format {
 }
 
 /// The part that begins after a percent sign, and how many bytes it takes.
-fn part(rest: &[u8]) -> Result<(Part, usize), Failure> {
+fn part(rest: &[u8]) -> Result<(Part, usize)> {
     let text = |byte: u8, taken| Ok((Part::Text(vec![byte]), taken));
     match rest {
         [b'%', ..] => return text(b'%', 1),
@@ -104,12 +104,12 @@ fn part(rest: &[u8]) -> Result<(Part, usize), Failure> {
     }
     let shown = rest.as_bstr();
     if !rest.starts_with(b"(") {
-        return Err(Failure::fatal(format_args!(
+        return Err(refused(format!(
             "bad ls-files format: element '{shown}' does not start with '('"
         )));
     }
     let Some(end) = rest.find_byte(b')') else {
-        return Err(Failure::fatal(format_args!(
+        return Err(refused(format!(
             "bad ls-files format: element '{shown}' does not end in ')'"
         )));
     };
@@ -126,12 +126,14 @@ fn part(rest: &[u8]) -> Result<(Part, usize), Failure> {
         b"eolattr" => Part::LineEndAttributes,
         _ => {
             let element = rest[..=end].as_bstr();
-            return Err(Failure::fatal(format_args!(
-                "bad ls-files format: %{element}"
-            )));
+            return Err(refused(format!("bad ls-files format: %{element}")));
         }
     };
     Ok((part, end + 1))
+}
+
+fn refused(reason: String) -> Error {
+    Error::Setup { reason }
 }
 
 fn kind(mode: Mode) -> &'static str {
@@ -142,13 +144,13 @@ fn kind(mode: Mode) -> &'static str {
     }
 }
 
-fn size(lines: &Lines<'_>, entry: &Entry) -> Result<String, Failure> {
+fn size(lines: &Lines<'_>, entry: &Entry) -> Result<String> {
     if kind(entry.mode) != "blob" {
         return Ok("-".into());
     }
     match lines.repository.object_size(&entry.id) {
         Ok(size) => Ok(size.to_string()),
-        Err(_) => Err(Failure::fatal(format_args!(
+        Err(_) => Err(refused(format!(
             "could not get object info about '{}'",
             entry.id
         ))),

@@ -101,8 +101,10 @@ fn nobody_to_ask_leaves_files_undecided_and_says_so() {
             serde_json::json!([{"status": "M", "path": "b"}])
         );
         assert_eq!(document["undecided"], serde_json::json!(["a", "d/c"]));
-        let message: serde_json::Value = serde_json::from_str(&said).unwrap();
-        let message = message["message"].as_str().unwrap();
+        let documents = said.lines().map(|line| serde_json::from_str(line).unwrap());
+        let documents: Vec<serde_json::Value> = documents.collect();
+        let message = documents[0]["message"].as_str().unwrap();
+        assert_eq!(documents.last().unwrap()["exit_code"], 3, "{said}");
         assert!(message.trim_end().ends_with("\t../a\n\tc"), "{said}");
         // What does not depend on them is told.
         let (code, data, said) = without_hg(&bench, &root, &["-a", "-u", "-d"]);

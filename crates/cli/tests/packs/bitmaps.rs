@@ -179,7 +179,9 @@ fn a_fetch_is_explained() {
     printed(&scene, &["bitmap", "write"]);
     let text = printed(&scene, &["bitmap", "explain", "new", "--not", "b1"]);
     assert!(
-        text.contains("haves: 1 commits") && text.contains("lookup table"),
+        text.contains("haves: 1 commit")
+            && !text.contains("1 commits")
+            && text.contains("lookup table"),
         "{text}"
     );
     let json = printed(

@@ -38,7 +38,7 @@ fn add_pack(scene: &Scene, name: &str, count: usize) {
 fn packs_that_pile_up_are_joined() {
     let scene = tidy_scene(80, "sha1");
     let nothing = maintained(&scene, &[]);
-    assert!(nothing.starts_with("nothing to do: 1 packs"), "{nothing}");
+    assert!(nothing.starts_with("nothing to do: 1 pack, "), "{nothing}");
     assert_eq!(maintained(&scene, &["--auto"]), "");
     for name in ["a", "b", "c"] {
         add_pack(&scene, name, 2);

@@ -345,7 +345,7 @@ fn an_image_written_as_definitions_is_the_same_again() {
 fn setuid_needs_its_owner() {
     let Some(home) = scene() else { return };
     if !require("setpriv") || fs::metadata("/proc/self").unwrap().uid() != 0 {
-        println!("skipped: only root can run a program as somebody else");
+        hedgerow_testkit::skip("only root can run a program as somebody else");
         return;
     }
     let home = home.path();

@@ -6,7 +6,7 @@ use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{Execution, Jobs};
 use hedgerow_squashfs::{
     create, nodes_of_image, verify, CreateOptions, Created, FragmentPolicy, Image, Item, Role,
-    Treatment, WriteError, HOLE_LIMIT_BLOCKS,
+    Treatment, Uncompressed, WriteError, HOLE_LIMIT_BLOCKS,
 };
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use libfuzzer_sys::fuzz_target;
@@ -68,6 +68,7 @@ fn options(choices: &mut Choices) -> CreateOptions {
     let compressor = Compressor::ALL[usize::from(choices.one_of(6))];
     let block_bytes = 4096 << choices.one_of(2);
     let features = choices.byte();
+    let stored = choices.byte();
     CreateOptions {
         settings: Settings::default_for(compressor, block_bytes),
         block_bytes,
@@ -78,10 +79,19 @@ fn options(choices: &mut Choices) -> CreateOptions {
         },
         dedup: features & 4 == 0,
         hole_limit_bytes: HOLE_LIMIT_BLOCKS * u64::from(block_bytes),
+        holes: stored & 1 == 0,
+        uncompressed: Uncompressed {
+            data: stored & 2 != 0,
+            fragments: stored & 4 != 0,
+            inodes: stored & 8 != 0,
+            ids: stored & 16 != 0,
+            xattrs: stored & 32 != 0,
+        },
         xattrs: features & 8 == 0,
         skip_unreadable: features & 16 != 0,
         exportable: features & 32 != 0,
         mtime_s: Some(1),
+        offset_bytes: 0,
         padding_bytes: 1 << (features / 64),
         replace: true,
         reuse: None,

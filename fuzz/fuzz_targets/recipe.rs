@@ -4,6 +4,7 @@
 use hedgerow_squashfs::recipe::{
     Defaults, Description, FileContexts, Labels, SortRules, XattrFile,
 };
+use hedgerow_squashfs::rules::XattrRules;
 use hedgerow_squashfs::Role;
 use hedgerow_tree::canonical_order;
 use libfuzzer_sys::fuzz_target;
@@ -16,6 +17,7 @@ fuzz_target!(|content: &[u8]| {
         keep: true,
         xattrs: XattrFile::parse(name, content).ok(),
         contexts: FileContexts::parse(name, content).ok(),
+        rules: XattrRules::default(),
     });
     let rules = SortRules::parse(name, content)
         .or_else(|_| SortRules::parse(name, b"-1 [glob_no_path] *a*\n1 b"));

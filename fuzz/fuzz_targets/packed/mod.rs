@@ -7,6 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
+/// Length of an id in this pack.
+#[allow(dead_code)]
 pub const HASH_BYTES: usize = 20;
 
 /// A pack and the files beside it.

@@ -4,11 +4,12 @@
     reason = "libraries get it from here as plain data"
 )]
 
+use crate::as_git;
 use crate::failure::Failure;
-use crate::git_globals::Taken;
 use crate::global::Global;
 use bstr::ByteSlice;
 use hedgerow::repository::Environment;
+use hedgerow::shim::Taken;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -81,6 +82,7 @@ pub fn of_git(global: &Global) -> Result<Environment, Failure> {
     let directory = start(global)?;
     Ok(Environment {
         pack_maker: std::env::current_exe().ok(),
+        in_place_of: as_git::call(),
         ..Environment::from_vars(std::env::vars_os(), directory)?
     })
 }
@@ -99,6 +101,11 @@ pub fn of_git_unaided(global: &Global) -> Result<Environment, Failure> {
         unaided: true,
         ..of_git_unreplaced(global)?
     })
+}
+
+/// All variables, as this process found them if nothing was obeyed yet.
+pub fn variables() -> hedgerow::shim::Variables {
+    hedgerow::shim::Variables::new(std::env::vars_os().collect())
 }
 
 /// The environment variables that Mercurial reads, likewise. The directory has its links resolved.

@@ -3,13 +3,13 @@
 
 mod applets;
 mod arguments;
+mod as_git;
 mod doctor;
 mod ending;
 mod environment;
 mod execution;
 mod failure;
 mod generate;
-mod git_globals;
 mod git_options;
 mod global;
 mod help;
@@ -51,11 +51,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const FREED_BLOCK_BYTES: usize = 256 << 10;
 
 fn main() -> ExitCode {
+    let called = match as_git::begin() {
+        Err(failure) => return ExitCode::from(refuse(failure, &[])),
+        Ok(is_git) => is_git,
+    };
     ending::keep_panics();
     hedgerow_fs::return_freed_blocks(FREED_BLOCK_BYTES);
     hedgerow_fs::raise_descriptor_limit();
     test_faults::arm();
-    let (code, shape) = match start() {
+    let (code, shape) = match start(called) {
         Err(failure) => (refuse(failure, &environment::words()), Shape::Own),
         Ok(Called::Tool(tool, words)) => (tool.run(words), Shape::Own),
         Ok(Called::Hedgerow(words)) => answer(words),
@@ -71,12 +75,14 @@ enum Called {
 }
 
 /// Finds out what is asked for, and takes care of signals. Git's global options are obeyed before
-/// there is a second thread.
-fn start() -> Result<Called, Failure> {
+/// there is a second thread; where the program `is_git`, that was done.
+fn start(is_git: bool) -> Result<Called, Failure> {
     let called = match applets::find(environment::words()) {
         Some((tool, words)) => Called::Tool(tool, words),
         None => {
-            words::obey_git_globals()?;
+            if !is_git {
+                words::obey_git_globals()?;
+            }
             Called::Hedgerow(environment::words())
         }
     };
@@ -104,7 +110,7 @@ fn answer(words: Vec<OsString>) -> (u8, Shape) {
 /// Reports an error in the words before they are parsed as options.
 fn refuse(failure: Failure, words: &[OsString]) -> u8 {
     let outcome = ending::outcome(|| Err(failure), Failure::fatal);
-    Output::plain(words).end(outcome)
+    Output::plain(words).end(as_git::kept_or_handed_over(outcome))
 }
 
 fn run(words: Vec<OsString>) -> (u8, Shape) {
@@ -129,6 +135,7 @@ fn run(words: Vec<OsString>) -> (u8, Shape) {
             Ok(()) => obey(arguments, shape, &output).map_err(|failure| shape.own(failure)),
             Err(reason) => Err(shape.failure(reason)),
         },
+        Err(error) if as_git::is_active() => Err(Failure::usage(words::sentence(error))),
         Err(error) if unknown::is_command(error) => Err(unknown::failure(error)),
         Err(error) if error.use_stderr() && words::wants_json(&words) => {
             Err(shape.misuse(words::sentence(error)))
@@ -137,7 +144,7 @@ fn run(words: Vec<OsString>) -> (u8, Shape) {
         Err(_) => Ok(shape.usage()),
     };
     let outcome = ending::outcome(run, |message| shape.failure(message));
-    let code = output.end(outcome);
+    let code = output.end(as_git::kept_or_handed_over(outcome));
     let code = ending::with_left_locks(code, &output);
     output.conclude(code, shape);
     (code, shape)

@@ -1,5 +1,6 @@
 //! Output: data goes to standard output, everything else to standard error.
 
+use crate::as_git;
 use crate::ending::Shape;
 use crate::failure::{Failure, PARTIAL, REFUSED, RESTORED_IN_PART};
 use crate::global::{Color, Global};
@@ -62,7 +63,7 @@ impl Output {
     /// verbose. Scripts that compare the output with git's do not see it.
     pub fn for_people(&self, global: &Global, line: impl Display) {
         let watched = std::io::stderr().is_terminal() || global.progress;
-        if !self.quiet && (watched && !global.no_progress || self.verbose) {
+        if !as_git::is_active() && !self.quiet && (watched && !global.no_progress || self.verbose) {
             self.note(line);
         }
     }

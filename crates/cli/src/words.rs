@@ -3,12 +3,12 @@
 
 use crate::environment;
 use crate::failure::Failure;
-use crate::git_globals;
 use crate::git_options;
 use crate::global::Color;
 use crate::spelling::spelled_out;
 use crate::trees;
 use clap::ValueEnum;
+use hedgerow::shim;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,11 @@ const HOOK: &str = "hedgerow-upload-pack-hook";
 /// # Errors
 /// An option without its value, or the environment cannot be changed.
 pub fn obey_git_globals() -> Result<(), Failure> {
-    let taken = git_globals::take(environment::words(), &WITH_VALUE, environment::variable)?;
+    let taken = shim::take(environment::words(), &WITH_VALUE, environment::variable);
+    let taken = taken.map_err(|misuse| match misuse.is_usage {
+        true => Failure::usage(misuse.reason),
+        false => Failure::fatal(misuse.reason),
+    })?;
     environment::obey(taken).map_err(Failure::fatal)
 }
 

@@ -47,6 +47,13 @@ pub fn create_directory(path: &Path) -> Result<()> {
         .map_err(|source| Error::new("create directory", path, source))
 }
 
+/// Creates a symbolic link at `path` to `target`; fails if there is anything already.
+pub fn create_link(path: &Path, target: &Path) -> Result<()> {
+    fault::check(Op::Symlink)
+        .and_then(|()| Ok(rustix::fs::symlink(target, path)?))
+        .map_err(|source| Error::new("create symlink", path, source))
+}
+
 /// Removes the directory `path` if it is empty, else fails.
 pub fn remove_directory(path: &Path) -> Result<()> {
     fault::check(Op::Remove)

@@ -18,6 +18,8 @@ pub struct Process {
     pub variables: Vec<(OsString, Option<OsString>)>,
     /// Whether its standard output goes to standard error.
     pub output_to_error: bool,
+    /// It is told to end (SIGTERM) when the thread that started it ends, however that comes.
+    pub ends_with_us: bool,
 }
 
 /// How a program ended.
@@ -62,9 +64,19 @@ impl Process {
         Ok(Exit::of(child.wait().map_err(failed)?))
     }
 
+    /// Becomes the program: it has this process's identity, and nothing of this process goes on.
+    /// Returns only the reason why that failed.
+    pub fn replace(&self) -> Error {
+        use std::os::unix::process::CommandExt;
+        Error::new("run", &self.program, self.command().exec())
+    }
+
     pub(crate) fn command(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         restore_limit_for(&mut command);
+        if self.ends_with_us {
+            end_with_us(&mut command);
+        }
         command.args(&self.arguments);
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
@@ -86,6 +98,23 @@ impl Exit {
             (None, signal) => Exit::Signal(signal.unwrap_or_default()),
         }
     }
+}
+
+/// Has the kernel send SIGTERM when the starting thread ends.
+#[allow(unsafe_code)]
+fn end_with_us(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    let parent = rustix::process::getpid();
+    let prepare = move || {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+        // It may have ended before the call.
+        match rustix::process::getppid() == Some(parent) {
+            true => Ok(()),
+            false => Err(rustix::io::Errno::SRCH.into()),
+        }
+    };
+    // SAFETY: only calls of the system, which are safe after a fork.
+    unsafe { command.pre_exec(prepare) };
 }
 
 fn error_stream(program: &Path) -> Result<std::process::Stdio> {

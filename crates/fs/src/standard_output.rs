@@ -71,6 +71,11 @@ impl StandardOutput {
         FAILURE.load(Ordering::SeqCst) == Errno::PIPE.raw_os_error()
     }
 
+    /// Whether something was written, or should have been.
+    pub fn was_written() -> bool {
+        WAS_WRITTEN.load(Ordering::SeqCst)
+    }
+
     /// Whether it is a terminal.
     pub fn is_terminal() -> bool {
         rustix::termios::isatty(rustix::stdio::stdout())

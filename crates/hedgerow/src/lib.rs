@@ -79,6 +79,7 @@ pub mod plumbing;
 pub mod read_tree;
 pub mod repository;
 pub mod reset;
+pub mod shim;
 pub mod sparse;
 pub mod stash;
 pub mod statistics;

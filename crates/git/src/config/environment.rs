@@ -1,5 +1,6 @@
 //! What git takes from the environment of a process: git(1) under "ENVIRONMENT VARIABLES".
 
+use super::in_place_of::InPlaceOf;
 use super::values::boolean;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
@@ -64,6 +65,10 @@ pub struct Environment {
     /// A program whose `upload-pack-hook` may make packs where this process fetches from a
     /// repository on this machine. No variable says so.
     pub pack_maker: Option<PathBuf>,
+    /// The command of git in whose place this process was called. No variable says so.
+    pub in_place_of: Option<InPlaceOf>,
+    /// `GIT_SHALLOW_FILE`: where the boundary of a shallow clone is listed; empty for nowhere.
+    pub shallow_file: Option<PathBuf>,
     /// `GIT_TEST_FSYNC` is off: nothing is waited for.
     pub no_fsync: bool,
     /// `GIT_ATTR_SOURCE`.
@@ -156,6 +161,8 @@ impl Environment {
             commit_graph_paranoia: variables.boolean("GIT_COMMIT_GRAPH_PARANOIA", false)?,
             unaided: false,
             pack_maker: None,
+            in_place_of: None,
+            shallow_file: variables.path_or_empty("GIT_SHALLOW_FILE"),
             no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             pathspecs: variables.pathspecs()?,

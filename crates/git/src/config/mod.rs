@@ -4,6 +4,7 @@
 mod edit;
 mod environment;
 mod fsync;
+mod in_place_of;
 mod reftable;
 mod serving;
 mod settings;
@@ -14,6 +15,7 @@ pub(crate) use edit::{prepare_changes, prepare_edit, ConfigChange};
 pub use environment::{Environment, PathspecSettings, Person};
 pub(crate) use fsync::sync_if;
 pub use fsync::Fsync;
+pub use in_place_of::InPlaceOf;
 pub(crate) use reftable::ReftableSettings;
 pub use serving::{ResponseCacheSettings, ServingSettings};
 pub use settings::{Abbreviation, CheckoutSettings, FsMonitor, LogRefUpdates, UntrackedCache};

@@ -50,6 +50,7 @@ pub(super) fn merge(
         directory: Some(top.to_owned()),
         variables: repository.child_variables(),
         output_to_error: false,
+        ..Process::default()
     };
     let is_clean = match process.run()? {
         Exit::Status(0) => Some(true),

@@ -41,6 +41,7 @@ fn run(repository: &Repository, program: &Path, version: &str, token: &[u8]) -> 
         directory: repository.work_tree().map(Path::to_owned),
         variables: repository.child_variables(),
         output_to_error: false,
+        ..Process::default()
     };
     let mut answer = BString::default();
     let mut read = |output: &mut dyn Read| {

@@ -48,7 +48,10 @@ impl Repository {
     }
 
     fn shallow_file(&self) -> PathBuf {
-        self.common_dir.join("shallow")
+        match &self.environment.shallow_file {
+            Some(file) => self.environment.cwd.join(file),
+            None => self.common_dir.join("shallow"),
+        }
     }
 
     /// Removes commits that are gone from the list of those at the boundary of a shallow clone.

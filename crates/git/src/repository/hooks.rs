@@ -61,6 +61,7 @@ impl Repository {
             directory: Some(path.to_owned()),
             variables: vec![("GIT_DIR".into(), None), ("GIT_WORK_TREE".into(), None)],
             output_to_error: true,
+            ..Process::default()
         };
         Ok(Some(process.run_with_input(&[])?))
     }
@@ -96,6 +97,7 @@ impl Repository {
             directory: Some(self.hook_base().to_owned()),
             variables: self.child_variables(),
             output_to_error: true,
+            ..Process::default()
         };
         Ok(Some(process.run_with_input(input)?))
     }

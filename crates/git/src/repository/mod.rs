@@ -76,7 +76,11 @@ impl Repository {
     /// if it cannot be used.
     pub fn discover(environment: &Environment) -> Result<Self> {
         let layout = discover::discover(environment)?;
-        Self::open(environment, layout)
+        let repository = Self::open(environment, layout)?;
+        if let Some(call) = &environment.in_place_of {
+            call.check(repository.config())?;
+        }
+        Ok(repository)
     }
 
     /// Opens the repository of the directory `path` as [`Repository::discover`] does from there,
@@ -90,6 +94,8 @@ impl Repository {
             common_dir: None,
             object_directory: None,
             reference_backend: None,
+            shallow_file: None,
+            in_place_of: None,
             ..environment.clone()
         })
     }
@@ -106,6 +112,8 @@ impl Repository {
             work_tree: Some(path.to_owned()),
             index_file: None,
             common_dir: None,
+            shallow_file: None,
+            in_place_of: None,
             ..self.environment.clone()
         })
     }
@@ -121,6 +129,8 @@ impl Repository {
             common_dir: None,
             object_directory: None,
             reference_backend: None,
+            shallow_file: None,
+            in_place_of: None,
             ..environment.clone()
         })
     }

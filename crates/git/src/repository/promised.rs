@@ -81,6 +81,7 @@ impl Repository {
                 directory: Some(self.hook_base().to_owned()),
                 variables: self.child_variables(),
                 output_to_error: true,
+                ..Process::default()
             };
             if git.run_with_input(input.as_bytes())? == Exit::Status(0) {
                 return Ok(true);

@@ -72,6 +72,7 @@ pub fn submodule_summary(
         directory: Some(top.to_owned()),
         variables,
         output_to_error: false,
+        ..Process::default()
     };
     let mut text = Vec::new();
     let answer = git.ask(b"", &mut |output| {

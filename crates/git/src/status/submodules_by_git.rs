@@ -57,6 +57,7 @@ pub(super) fn state(
         directory: Some(directory.to_owned()),
         variables,
         output_to_error: false,
+        ..Process::default()
     };
     let mut text = Vec::new();
     let answer = git.ask(b"", &mut |output| {

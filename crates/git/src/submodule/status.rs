@@ -160,6 +160,7 @@ fn name_of(directory: &Path, id: &ObjectId) -> Result<Option<BString>> {
             directory: Some(directory.to_owned()),
             variables: crate::status::variables_of_submodule(),
             output_to_error: false,
+            ..Process::default()
         };
         let mut name = Vec::new();
         let answer = git.ask(b"", &mut |output| {

@@ -1,8 +1,8 @@
 //! The options that git takes before a command, such as `-c name=value`. As in git, they become
 //! environment variables: so the programs that are started see them, too.
 
-use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// Options without a value, the variable that each sets, and what to.
@@ -19,9 +19,10 @@ const FLAGS: [(&str, &str, &str); 9] = [
 ];
 
 /// Options with a value, attached with `=` or as the next word, and the variable that each sets.
-const VALUES: [(&str, &str); 3] = [
+const VALUES: [(&str, &str); 4] = [
     ("--attr-source", "GIT_ATTR_SOURCE"),
     ("--git-dir", "GIT_DIR"),
+    ("--shallow-file", "GIT_SHALLOW_FILE"),
     ("--work-tree", "GIT_WORK_TREE"),
 ];
 
@@ -30,10 +31,21 @@ const WITHOUT_EFFECT: [&str; 2] = ["-P", "--no-pager"];
 
 const PARAMETERS: &str = "GIT_CONFIG_PARAMETERS";
 
+/// Why the words cannot be obeyed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misuse {
+    /// In words.
+    pub reason: String,
+    /// The words are wrong; if not, what they name is missing.
+    pub is_usage: bool,
+}
+
 /// Words without git's global options, and the variables that these set.
 #[derive(Debug, Default, PartialEq)]
 pub struct Taken {
+    /// The words that are left, with the program's name first.
     pub words: Vec<OsString>,
+    /// The variables to set.
     pub variables: Vec<(&'static str, OsString)>,
 }
 
@@ -46,7 +58,7 @@ pub fn take(
     words: Vec<OsString>,
     with_value: &[&str],
     variable: impl Fn(&str) -> Option<OsString>,
-) -> Result<Taken, Failure> {
+) -> Result<Taken, Misuse> {
     let mut taken = Taken::default();
     let mut parameters = Vec::new();
     let mut words = words.into_iter();
@@ -91,7 +103,7 @@ fn valued(
     word: &OsStr,
     options: &[&'static str],
     rest: &mut impl Iterator<Item = OsString>,
-) -> Result<Option<(usize, OsString)>, Failure> {
+) -> Result<Option<(usize, OsString)>, Misuse> {
     for (number, option) in options.iter().enumerate() {
         match word.as_bytes().strip_prefix(option.as_bytes()) {
             Some(b"") => {
@@ -111,9 +123,12 @@ fn valued(
 fn of_environment(
     setting: &[u8],
     variable: &impl Fn(&str) -> Option<OsString>,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, Misuse> {
     let shown = String::from_utf8_lossy(setting);
-    let wrong = |what: &str| Failure::fatal(format_args!("{what}: --config-env={shown}"));
+    let wrong = |what: &str| Misuse {
+        reason: format!("{what}: --config-env={shown}"),
+        is_usage: false,
+    };
     let equals = setting.iter().rposition(|byte| *byte == b'=');
     let Some(equals) = equals else {
         return Err(wrong("no environment variable is named"));
@@ -154,15 +169,18 @@ fn in_quotes(bytes: &[u8]) -> Vec<u8> {
     quoted
 }
 
-fn lacking(option: &str, what: &str) -> Failure {
-    Failure::usage(format_args!("{option} expects {what}"))
+fn lacking(option: impl Display, what: &str) -> Misuse {
+    Misuse {
+        reason: format!("{option} expects {what}"),
+        is_usage: true,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn taken(line: &str) -> Result<Taken, Failure> {
+    fn taken(line: &str) -> Result<Taken, Misuse> {
         let words = line.split(' ').map(OsString::from).collect();
         take(words, &["-C", "-j"], |name| match name {
             "SECRET" => Some("se'cret".into()),
@@ -209,13 +227,13 @@ mod tests {
 
     #[test]
     fn a_missing_value_is_told() {
-        for (line, code) in [
-            ("h -c", 129),
-            ("h --git-dir", 129),
-            ("h --config-env=a.b", 128),
-            ("h --config-env=a.b=UNSET x", 128),
+        for (line, is_usage) in [
+            ("h -c", true),
+            ("h --git-dir", true),
+            ("h --config-env=a.b", false),
+            ("h --config-env=a.b=UNSET x", false),
         ] {
-            assert_eq!(taken(line).unwrap_err().exit_code, code, "{line}");
+            assert_eq!(taken(line).unwrap_err().is_usage, is_usage, "{line}");
         }
     }
 }

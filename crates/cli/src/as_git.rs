@@ -1,0 +1,119 @@
+//! Called as `git`: what is hedgerow's is answered, for everything else this process becomes the real
+//! git.
+
+use crate::environment;
+use crate::failure::{Failure, USAGE};
+use hedgerow::repository::InPlaceOf;
+use hedgerow::shim::{choose, Handover, Variables};
+use hedgerow_fs::{StandardInput, StandardOutput};
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A file to which each call adds a line: who answered it, and why.
+const LOG: &str = "HEDGEROW_SHIM_LOG";
+
+/// A call that hedgerow answers.
+struct Call {
+    command: &'static str,
+    /// The words as they were typed.
+    words: Vec<OsString>,
+    variables: Variables,
+    /// The variables that git's global options changed, as they were.
+    before: Vec<(OsString, Option<OsString>)>,
+}
+
+static CALL: OnceLock<Call> = OnceLock::new();
+
+/// If the program was called as `git`: becomes the real git, or obeys git's global options and
+/// returns true.
+///
+/// # Errors
+/// The real git cannot be reached.
+pub fn begin() -> Result<bool, Failure> {
+    let words = environment::words();
+    let name = words.first().and_then(|own| Path::new(own).file_name());
+    if name.is_none_or(|name| name != "git") {
+        return Ok(false);
+    }
+    let variables = environment::variables();
+    let ours = match choose(&words, &variables) {
+        Ok(ours) => ours,
+        Err(gits) => {
+            note(&variables, "git", gits.command.as_ref(), &gits.because);
+            let handover = Handover {
+                words,
+                command: gits.command,
+                may_call_us: gits.may_call_us,
+                before: Vec::new(),
+            };
+            return Err(Failure::fatal(handover.carry_out(&variables)));
+        }
+    };
+    let changed = ours.taken.variables.iter();
+    let before = changed.map(|(name, _)| ((*name).into(), variables.get(name)));
+    let call = Call {
+        command: ours.command,
+        words,
+        before: before.collect(),
+        variables,
+    };
+    environment::obey(ours.taken).map_err(Failure::fatal)?;
+    // There is one call.
+    let _ = CALL.set(call);
+    Ok(true)
+}
+
+/// Whether the program was called as `git`.
+pub fn is_active() -> bool {
+    CALL.get().is_some()
+}
+
+/// In whose place this process was called.
+pub fn call() -> Option<InPlaceOf> {
+    CALL.get().map(|call| InPlaceOf {
+        command: call.command,
+        is_paged: StandardOutput::is_terminal(),
+    })
+}
+
+/// Becomes the real git after all if the call has turned out to be git's, and nothing was read or
+/// written yet; else the outcome.
+pub fn kept_or_handed_over(outcome: Result<u8, Failure>) -> Result<u8, Failure> {
+    let Some(call) = CALL.get() else {
+        return outcome;
+    };
+    let because = match &outcome {
+        Err(failure) if failure.exit_code == USAGE => failure.message.as_str(),
+        _ => {
+            note(&call.variables, "hedgerow", Some(&call.command.into()), "");
+            return outcome;
+        }
+    };
+    if StandardOutput::was_written() || StandardInput::was_read() {
+        return outcome;
+    }
+    note(&call.variables, "git", Some(&call.command.into()), because);
+    let handover = Handover {
+        words: call.words.clone(),
+        command: Some(call.command.into()),
+        may_call_us: true,
+        before: call.before.clone(),
+    };
+    Err(Failure::fatal(handover.carry_out(&call.variables)))
+}
+
+/// Adds a line to the log, if there is one. Nobody waits for it, and nothing fails because of it.
+fn note(variables: &Variables, who: &str, command: Option<&OsString>, because: &str) {
+    let Some(file) = variables.get(LOG).filter(|file| !file.is_empty()) else {
+        return;
+    };
+    let command = command.map_or_else(|| "-".into(), |command| command.to_string_lossy());
+    let because = because.lines().next().unwrap_or_default();
+    let line = format!("{who} {command} {because}");
+    let _ = hedgerow_fs::append_file(
+        Path::new(&file),
+        format!("{}\n", line.trim_end()).as_bytes(),
+        true,
+    );
+}

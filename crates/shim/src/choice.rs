@@ -1,0 +1,252 @@
+//! Whether a call of `git` is hedgerow's, from its words and its environment alone.
+
+use crate::globals::{take, Taken};
+use crate::table;
+use crate::variables::Variables;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+/// Global options whose value is a separate word, besides those that [`take`] takes.
+const WITH_VALUE: [&str; 1] = ["-C"];
+
+/// A call that hedgerow answers.
+#[derive(Debug, PartialEq)]
+pub struct Ours {
+    /// The command.
+    pub command: &'static str,
+    /// The words without git's global options, and the variables that these set.
+    pub taken: Taken,
+}
+
+/// A call that the real git answers.
+#[derive(Debug, PartialEq)]
+pub struct Gits {
+    /// The command, if the words have one.
+    pub command: Option<OsString>,
+    /// Why it is left to git: the word that hedgerow does not know, or another reason.
+    pub because: String,
+    /// The programs that git starts may be hedgerow: the caller did not choose them itself.
+    pub may_call_us: bool,
+}
+
+/// Decides about the call with these words, of which the first is the program.
+///
+/// # Errors
+/// It is left to git.
+pub fn choose(words: &[OsString], variables: &Variables) -> Result<Ours, Gits> {
+    let left = |command: Option<&OsStr>, because: &str| Gits {
+        command: command.map(OsStr::to_owned),
+        because: because.to_owned(),
+        may_call_us: false,
+    };
+    if variables.is_off("HEDGEROW_SHIM") {
+        return Err(left(None, "HEDGEROW_SHIM is off"));
+    }
+    if let Some(name) = variables.tracing() {
+        return Err(left(None, &name.to_string_lossy()));
+    }
+    let taken = take(words.to_vec(), &WITH_VALUE, |name| variables.get(name))
+        .map_err(|misuse| left(None, &misuse.reason))?;
+    let at = command(&taken.words).map_err(|word| left(None, &word.to_string_lossy()))?;
+    let (name, rest) = (&taken.words[at], &taken.words[at + 1..]);
+    let gits = |because: String| Gits {
+        may_call_us: true,
+        ..left(Some(name), &because)
+    };
+    if variables
+        .get("GIT_NAMESPACE")
+        .is_some_and(|it| !it.is_empty())
+    {
+        return Err(gits("GIT_NAMESPACE".to_owned()));
+    }
+    let known = table::commands().find(|known| name == *known);
+    let command = known.ok_or_else(|| gits(name.to_string_lossy().into_owned()))?;
+    match not_ours(command, rest) {
+        Some(because) => Err(gits(because)),
+        None => Ok(Ours { command, taken }),
+    }
+}
+
+/// The position of the command; the word that is neither that nor a known global option.
+fn command(words: &[OsString]) -> Result<usize, &OsStr> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        if !word.as_bytes().starts_with(b"-") {
+            return Ok(at);
+        }
+        if !WITH_VALUE.iter().any(|name| word == name) {
+            return Err(word);
+        }
+        at += 2;
+    }
+    Err(OsStr::new("no command"))
+}
+
+/// Why the words after the command are git's.
+fn not_ours(command: &str, words: &[OsString]) -> Option<String> {
+    let is_there = |word: &str| words.iter().any(|other| other == word);
+    let first = words.iter().find(|word| !word.as_bytes().starts_with(b"-"));
+    let first = first.and_then(|word| word.to_str());
+    let refused = match (command, first) {
+        // A merge that needs a commit.
+        ("merge", _) if !is_there("--ff-only") => Some("no --ff-only"),
+        ("multi-pack-index", Some("compact")) => Some("compact"),
+        ("stash", Some(verb @ ("show" | "list" | "export" | "import" | "create" | "store"))) => {
+            Some(verb)
+        }
+        ("submodule", Some("update" | "init" | "status")) => None,
+        ("submodule", _) => Some("a subcommand"),
+        ("archive", _) if words.iter().any(|word| contains(word, b"zip")) => Some("zip"),
+        _ => None,
+    };
+    let refused = refused.map(str::to_owned);
+    refused.or_else(|| unknown(table::row(command)?, command, words))
+}
+
+fn contains(word: &OsStr, part: &[u8]) -> bool {
+    word.as_bytes().windows(part.len()).any(|it| it == part)
+}
+
+/// The first word that `row` does not know.
+fn unknown(row: &str, command: &str, words: &[OsString]) -> Option<String> {
+    let known: Vec<&str> = row.split_ascii_whitespace().collect();
+    let letters = known.iter().find_map(|word| word.strip_prefix("-@"));
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let bytes = word.as_bytes();
+        if !bytes.starts_with(b"-") || bytes == b"-" && known.contains(&"-") {
+            continue;
+        }
+        if bytes == b"--" && known.contains(&"--") {
+            return None;
+        }
+        let is_number = bytes.get(1).is_some_and(u8::is_ascii_digit);
+        let takes_numbers = matches!(command, "rev-list" | "archive");
+        match word.to_str().map(|word| fit(word, &known, letters)) {
+            _ if is_number && takes_numbers => {}
+            Some(Fit::Known) => {}
+            Some(Fit::ValueFollows) => {
+                words.next();
+            }
+            Some(Fit::Unknown) | None => {
+                let shown = word.to_string_lossy();
+                let name = shown.split('=').next().unwrap_or_default();
+                return Some(name.to_owned());
+            }
+        }
+    }
+    None
+}
+
+/// How a word fits a row of the table.
+enum Fit {
+    Known,
+    ValueFollows,
+    Unknown,
+}
+
+fn fit(word: &str, known: &[&str], letters: Option<&str>) -> Fit {
+    let is = |mark: &str, part: &str| {
+        known
+            .iter()
+            .any(|other| other.strip_suffix(mark) == Some(part))
+    };
+    let attached = word.split_once('=').is_some_and(|(name, _)| is("=", name));
+    if is("", word) || attached {
+        return Fit::Known;
+    }
+    if is(":", word) {
+        return Fit::ValueFollows;
+    }
+    let Some(letter) = word.get(..2).filter(|_| !word.starts_with("--")) else {
+        return Fit::Unknown;
+    };
+    let combined = letters.is_some_and(|letters| {
+        let mut given = word[1..].chars();
+        word.len() > 1 && given.all(|letter| letters.contains(letter))
+    });
+    if is("*", letter) || combined {
+        Fit::Known
+    } else {
+        Fit::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(line: &str, variables: &[(&str, &str)]) -> Result<&'static str, String> {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let variables = variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let variables = Variables::new(variables.collect());
+        match choose(&words, &variables) {
+            Ok(ours) => Ok(ours.command),
+            Err(gits) => Err(gits.because),
+        }
+    }
+
+    #[test]
+    fn a_call_whose_words_are_all_known_is_ours() {
+        for (line, command) in [
+            (
+                "git checkout -q -b topic origin/main -- x --patch",
+                "checkout",
+            ),
+            ("git -C dir -c a.b=c --no-pager status -sb", "status"),
+            ("git clean -ffdx", "clean"),
+            ("git checkout -btopic", "checkout"),
+            ("git checkout -", "checkout"),
+            ("git reset --hard", "reset"),
+            ("git rev-list -5 HEAD", "rev-list"),
+            ("git merge --ff-only @{u}", "merge"),
+            ("git clone --depth 1 -b main url -- dir", "clone"),
+            ("git --git-dir=x ls-files -z", "ls-files"),
+        ] {
+            assert_eq!(chosen(line, &[]), Ok(command), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_other_call_is_gits() {
+        for (line, because) in [
+            ("git", "no command"),
+            ("git --version", "--version"),
+            ("git -p status", "-p"),
+            ("git --exec-path", "--exec-path"),
+            ("git log", "log"),
+            ("git co", "co"),
+            ("git checkout -p", "-p"),
+            ("git checkout -h", "-h"),
+            ("git checkout --json", "--json"),
+            ("git checkout -qp", "-qp"),
+            ("git merge topic", "no --ff-only"),
+            ("git stash show", "show"),
+            ("git submodule add url", "a subcommand"),
+            ("git clean -i", "-i"),
+            ("git -c", "-c expects a configuration string"),
+            ("git archive -o x.zip HEAD", "zip"),
+        ] {
+            assert_eq!(chosen(line, &[]), Err(because.to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn variables_decide_too() {
+        for (name, value, is_ours) in [
+            ("HEDGEROW_SHIM", "off", false),
+            ("HEDGEROW_SHIM", "0", false),
+            ("HEDGEROW_SHIM", "on", true),
+            ("GIT_TRACE", "1", false),
+            ("GIT_TRACE", "0", true),
+            ("GIT_TRACE2_EVENT", "/tmp/x", false),
+            ("GIT_TRACE2_PARENT_SID", "x", true),
+            ("GIT_NAMESPACE", "x", false),
+        ] {
+            let chosen = chosen("git status", &[(name, value)]);
+            assert_eq!(chosen.is_ok(), is_ours, "{name}={value}");
+        }
+    }
+}

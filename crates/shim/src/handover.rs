@@ -1,0 +1,188 @@
+//! Becoming the real git.
+
+use crate::search::find;
+use crate::variables::Variables;
+use hedgerow_fs::Process;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// How often git may have been started by git through us; more is a loop. Submodules in submodules
+/// take three for each level.
+const DEPTH_LIMIT: u32 = 200;
+/// How often that was.
+const DEPTH: &str = "HEDGEROW_SHIM_DEPTH";
+/// The process that became the real git, and the path of that: if this process is the same, it was
+/// not the real one.
+const BECAME: &str = "HEDGEROW_SHIM_BECAME";
+const EXEC_PATH: &str = "GIT_EXEC_PATH";
+/// More than that is no path.
+const PATH_BYTES: u64 = 16 << 10;
+
+/// Commands during which git starts programs that hedgerow knows: those that receive packs, and those
+/// that write them.
+const CALLING: [&str; 12] = [
+    "bundle",
+    "clone",
+    "fetch",
+    "fetch-pack",
+    "gc",
+    "maintenance",
+    "pull",
+    "receive-pack",
+    "remote",
+    "repack",
+    "submodule",
+    "upload-pack",
+];
+
+/// A call that goes to the real git.
+#[derive(Clone, Debug, Default)]
+pub struct Handover {
+    /// The words as they were typed, with the program first.
+    pub words: Vec<OsString>,
+    /// The command among them, if it is known.
+    pub command: Option<OsString>,
+    /// Whether the programs that git starts may be hedgerow.
+    pub may_call_us: bool,
+    /// Variables that were changed since the call, as they were.
+    pub before: Vec<(OsString, Option<OsString>)>,
+}
+
+/// Why the real git cannot be reached.
+#[derive(Debug)]
+pub enum HandoverError {
+    /// There is none in `PATH`.
+    NoGit,
+    /// Git and hedgerow call each other without end.
+    Loop,
+    /// It cannot be started.
+    Start(hedgerow_fs::Error),
+}
+
+impl fmt::Display for HandoverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HandoverError::NoGit => f.write_str("there is no other 'git' in PATH"),
+            HandoverError::Loop => write!(
+                f,
+                "git was started by git through hedgerow {DEPTH_LIMIT} times: a program of that \
+                 name in PATH calls 'git' again"
+            ),
+            HandoverError::Start(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Handover {
+    /// Becomes the real git; `variables` are those of the call. Returns only if that failed.
+    pub fn carry_out(&self, variables: &Variables) -> HandoverError {
+        match self.process(variables) {
+            Ok(process) => HandoverError::Start(process.replace()),
+            Err(error) => error,
+        }
+    }
+
+    fn process(&self, variables: &Variables) -> Result<Process, HandoverError> {
+        let depth = variables.get(DEPTH);
+        let depth = depth.and_then(|depth| depth.to_str()?.parse::<u32>().ok());
+        let depth = depth.unwrap_or(0).saturating_add(1);
+        if depth > DEPTH_LIMIT {
+            return Err(HandoverError::Loop);
+        }
+        let path = variables.get("PATH").unwrap_or_default();
+        let became = variables.get(BECAME).and_then(|value| became(&value));
+        let found = find(&path, became.as_deref());
+        let real = found.real.ok_or(HandoverError::NoGit)?;
+        let mut process = Process {
+            arguments: self.words.iter().skip(1).cloned().collect(),
+            variables: self.before.clone(),
+            ..Process::default()
+        };
+        let mut set = |name: &str, value: OsString| {
+            process.variables.push((name.into(), Some(value)));
+        };
+        set(DEPTH, depth.to_string().into());
+        set(BECAME, mark(&real));
+        let calls = CALLING
+            .iter()
+            .any(|name| self.command.as_deref() == Some(OsStr::new(name)));
+        let named = variables.get(EXEC_PATH).filter(|named| !named.is_empty());
+        let is_ours = |named: &OsStr| find(named, None).ours.is_some();
+        match (found.ours, named) {
+            (Some(ours), named)
+                if calls && self.may_call_us && named.as_deref().is_none_or(is_ours) =>
+            {
+                process
+                    .variables
+                    .extend(with_own_children(&real, &ours, &path));
+            }
+            // What is not ours to answer finds its own programs.
+            (_, Some(named)) if is_ours(&named) => {
+                process.variables.push((EXEC_PATH.into(), None));
+            }
+            _ => {}
+        }
+        process.program = real;
+        Ok(process)
+    }
+}
+
+/// The variables with which the git at `real` starts hedgerow for the programs that it needs: `ours`
+/// is a directory whose `git` is hedgerow, `path` the value of `PATH`. None if that git does not say
+/// where its programs are.
+pub fn with_own_children(
+    real: &Path,
+    ours: &Path,
+    path: &OsStr,
+) -> Vec<(OsString, Option<OsString>)> {
+    let Some(programs) = exec_path(real) else {
+        return Vec::new();
+    };
+    let mut path = path.to_owned().into_vec();
+    let has_it = path
+        .split(|byte| *byte == b':')
+        .any(|part| part == programs.as_bytes());
+    if !has_it {
+        path.push(b':');
+        path.extend_from_slice(programs.as_bytes());
+    }
+    vec![
+        (EXEC_PATH.into(), Some(ours.into())),
+        ("PATH".into(), Some(OsString::from_vec(path))),
+    ]
+}
+
+/// Where the git at `real` has its programs.
+fn exec_path(real: &Path) -> Option<OsString> {
+    let asked = Process {
+        program: real.to_owned(),
+        arguments: vec!["--exec-path".into()],
+        variables: vec![(EXEC_PATH.into(), None)],
+        ..Process::default()
+    };
+    let mut said = Vec::new();
+    let answer = asked.ask(b"", &mut |output| {
+        output.take(PATH_BYTES).read_to_end(&mut said).map(drop)
+    });
+    let is_answered = answer.is_ok_and(|answer| answer.exit == hedgerow_fs::Exit::Status(0));
+    let line = said
+        .strip_suffix(b"\n")
+        .filter(|line| line.starts_with(b"/"))?;
+    is_answered.then(|| OsStr::from_bytes(line).to_owned())
+}
+
+fn mark(real: &Path) -> OsString {
+    let mut mark = format!("{}:", std::process::id()).into_bytes();
+    mark.extend_from_slice(real.as_os_str().as_bytes());
+    OsString::from_vec(mark)
+}
+
+/// The program that this very process became before, if it did.
+fn became(mark: &OsStr) -> Option<PathBuf> {
+    let own = format!("{}:", std::process::id());
+    let path = mark.as_bytes().strip_prefix(own.as_bytes())?;
+    Some(OsStr::from_bytes(path).into())
+}

@@ -1,0 +1,172 @@
+//! The directory whose `git` is hedgerow.
+
+use crate::search::{find, Found};
+use hedgerow_fs::{Error, PrivateDir};
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why links cannot be made or removed.
+#[derive(Debug)]
+pub enum LinksError {
+    /// Something else has the name of the link.
+    Foreign(PathBuf),
+    /// There is no link of ours.
+    NotInstalled(PathBuf),
+    /// A call of the system failed.
+    Fs(Error),
+}
+
+impl fmt::Display for LinksError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LinksError::Foreign(path) => {
+                write!(f, "'{}' is not a link to hedgerow", path.display())
+            }
+            LinksError::NotInstalled(path) => {
+                write!(f, "there is no 'git' in '{}'", path.display())
+            }
+            LinksError::Fs(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<Error> for LinksError {
+    fn from(error: Error) -> Self {
+        LinksError::Fs(error)
+    }
+}
+
+/// Makes `directory`, if it is missing, and the link `git` in it to `program`, an absolute path. One
+/// that is there is renewed.
+///
+/// # Errors
+/// Something that is no link to a hedgerow has that name; nothing was changed then.
+pub fn install(directory: &Path, program: &Path) -> Result<(), LinksError> {
+    let link = directory.join("git");
+    hedgerow_fs::create_directories(directory)?;
+    if hedgerow_fs::lstat(&link)?.is_some() {
+        if !is_ours(&link) {
+            return Err(LinksError::Foreign(link));
+        }
+        hedgerow_fs::remove_file(&link)?;
+    }
+    Ok(hedgerow_fs::create_link(&link, program)?)
+}
+
+/// Removes the link `git` from `directory`, and the directory if it is empty then.
+///
+/// # Errors
+/// There is no such link, or it does not lead to a hedgerow; nothing was changed then.
+pub fn remove(directory: &Path) -> Result<(), LinksError> {
+    let link = directory.join("git");
+    if hedgerow_fs::lstat(&link)?.is_none() {
+        return Err(LinksError::NotInstalled(directory.to_owned()));
+    }
+    if !is_ours(&link) {
+        return Err(LinksError::Foreign(link));
+    }
+    hedgerow_fs::remove_file(&link)?;
+    // It may have been there before.
+    let _ = hedgerow_fs::remove_directory(directory);
+    Ok(())
+}
+
+/// Whether the link leads to a program of our name, which may be gone.
+fn is_ours(link: &Path) -> bool {
+    let target = hedgerow_fs::read_link(link);
+    target.is_ok_and(|target| Path::new(&target).file_name() == Some(OsStr::new("hedgerow")))
+}
+
+/// What a call of `git` meets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The real git.
+    Inactive(Found),
+    /// hedgerow, which hands over to the real git.
+    Active {
+        /// The directory with the link.
+        directory: PathBuf,
+        /// The real git; `None` if there is none.
+        real: Option<PathBuf>,
+    },
+}
+
+/// The state with this `PATH`.
+pub fn state(path: &OsStr) -> State {
+    match find(path, None) {
+        Found {
+            ours: Some(directory),
+            real,
+            ours_is_first: true,
+        } => State::Active { directory, real },
+        found => State::Inactive(found),
+    }
+}
+
+/// A directory with the link, as long as the value lives.
+#[derive(Debug)]
+pub struct TemporaryLink {
+    directory: PathBuf,
+}
+
+impl TemporaryLink {
+    /// Makes it below `parent`, for this user alone.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new(parent: &Path, program: &Path) -> Result<Self, Error> {
+        let name = format!("hedgerow-git-{}", std::process::id());
+        let directory = parent.join(name);
+        PrivateDir::open_or_create(&directory)?;
+        let link = TemporaryLink { directory };
+        let path = link.directory.join("git");
+        // One of a process that was killed.
+        if hedgerow_fs::lstat(&path)?.is_some() {
+            hedgerow_fs::remove_file(&path)?;
+        }
+        hedgerow_fs::create_link(&path, program)?;
+        Ok(link)
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+impl Drop for TemporaryLink {
+    fn drop(&mut self) {
+        let _ = hedgerow_fs::remove_file(&self.directory.join("git"));
+        let _ = hedgerow_fs::remove_directory(&self.directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn the_link_is_made_renewed_and_removed_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("a/b");
+        let link = directory.join("git");
+        for version in ["/opt/1/hedgerow", "/opt/2/hedgerow"] {
+            install(&directory, Path::new(version)).unwrap();
+            assert_eq!(fs::read_link(&link).unwrap(), Path::new(version));
+        }
+        remove(&directory).unwrap();
+        assert!(!fs::exists(&directory).unwrap());
+        assert!(matches!(
+            remove(&directory),
+            Err(LinksError::NotInstalled(_))
+        ));
+        fs::create_dir(&directory).unwrap();
+        fs::write(&link, "mine").unwrap();
+        let refused = install(&directory, Path::new("/opt/1/hedgerow"));
+        assert!(matches!(refused, Err(LinksError::Foreign(_))));
+        assert!(matches!(remove(&directory), Err(LinksError::Foreign(_))));
+        assert_eq!(fs::read(&link).unwrap(), b"mine");
+    }
+}

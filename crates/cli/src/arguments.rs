@@ -16,12 +16,15 @@ pub use crate::packs::rev_list::RevList;
 pub use crate::packs::reverse_index::ReverseIndex;
 pub use crate::packs::upload_pack_hook::UploadPackHook;
 pub use crate::packs::verify_pack::VerifyPack;
+pub use crate::shim::Shim;
 pub use crate::status::Status;
 pub use crate::trees::archive::Archive;
 pub use crate::trees::checkout::Checkout;
 pub use crate::trees::checkout_index::CheckoutIndex;
 pub use crate::trees::clean::Clean;
+pub use crate::trees::clone::Clone;
 pub use crate::trees::diff::{DiffFiles, DiffIndex};
+pub use crate::trees::fetch::Fetch;
 pub use crate::trees::ls_files::LsFiles;
 pub use crate::trees::merge::Merge;
 pub use crate::trees::read_tree::ReadTree;
@@ -96,12 +99,16 @@ pub enum Command {
     Checkout(Checkout),
     /// Remove untracked files from the working tree
     Clean(Clean),
+    /// Clone a repository, and check out its files in parallel
+    Clone(Clone),
     /// List the differences between the index and the working tree
     DiffFiles(DiffFiles),
     /// List the differences between a tree and the working tree or the index
     DiffIndex(DiffIndex),
     /// Check a directory, its repository and the machine, and say what would make commands faster
     Doctor(Doctor),
+    /// Fetch with git, while hedgerow indexes and checks what arrives
+    Fetch(Fetch),
     /// List files in the index and the working tree
     LsFiles(LsFiles),
     /// Copy files from the index to the working tree or elsewhere
@@ -137,6 +144,8 @@ pub enum Command {
     ReverseIndex(ReverseIndex),
     /// List reachable commits, and with --objects all reachable objects
     RevList(RevList),
+    /// Make 'git' use hedgerow where it knows everything that is asked
+    Shim(Shim),
     /// Reduce the working tree to a part of the tracked files
     SparseCheckout(SparseCheckout),
     /// Summarize, compare or plot what --stats=FILE recorded
@@ -206,10 +215,12 @@ impl Command {
             self,
             Command::CatFile(_)
                 | Command::Doctor(_)
+                | Command::Fetch(_)
                 | Command::Generate(_)
                 | Command::IndexPack(_)
                 | Command::ReverseIndex(_)
                 | Command::RevList(_)
+                | Command::Shim(_)
                 | Command::Stats(_)
                 | Command::Tune(_)
                 | Command::UploadPackHook(_)
@@ -224,6 +235,7 @@ impl Command {
             Command::Archive(_)
             | Command::Checkout(_)
             | Command::Clean(_)
+            | Command::Clone(_)
             | Command::CheckoutIndex(_)
             | Command::DiffFiles(_)
             | Command::DiffIndex(_)

@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// Commands that git does not have: they use exit codes of their own.
-const OWN_COMMANDS: [&str; 6] = ["doctor", "generate", "image", "stats", "tune", "walk"];
+const OWN_COMMANDS: [&str; 7] = [
+    "doctor", "generate", "image", "shim", "stats", "tune", "walk",
+];
 
 /// Message and location of the first panic.
 static DEFECT: OnceLock<String> = OnceLock::new();

@@ -108,6 +108,16 @@ pub fn variables() -> hedgerow::shim::Variables {
     hedgerow::shim::Variables::new(std::env::vars_os().collect())
 }
 
+/// The real git, with hedgerow in the place of the programs that it starts.
+///
+/// # Errors
+/// There is no git.
+pub fn assisted_git() -> Result<hedgerow::clone::AssistedGit, Failure> {
+    let program = std::env::current_exe().map_err(Failure::fatal)?;
+    let temporary = std::env::temp_dir();
+    hedgerow::clone::AssistedGit::new(&variables(), &program, &temporary).map_err(Failure::fatal)
+}
+
 /// The environment variables that Mercurial reads, likewise. The directory has its links resolved.
 pub fn of_hg(global: &Global) -> Result<hedgerow::status::mercurial::Environment, Failure> {
     let directory = hedgerow_fs::real_path(&start(global)?).map_err(Failure::fatal)?;

@@ -20,6 +20,7 @@ mod output;
 mod packs;
 mod progress;
 mod report;
+mod shim;
 mod spelling;
 mod statistics;
 mod stats;
@@ -196,9 +197,11 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<u8, Failure> {
         Some(Command::CatFile(command)) => packs::cat_file::run(command, global, output),
         Some(Command::Checkout(command)) => trees::checkout::run(command, global, output),
         Some(Command::Clean(command)) => trees::clean::run(command, global, output),
+        Some(Command::Clone(command)) => trees::clone::run(command, global, output),
         Some(Command::Doctor(command)) => doctor::run(command, global, output),
         Some(Command::DiffFiles(command)) => trees::diff::run_files(command, global, output),
         Some(Command::DiffIndex(command)) => trees::diff::run_index(command, global, output),
+        Some(Command::Fetch(_)) => trees::fetch::run(global),
         Some(Command::LsFiles(command)) => trees::ls_files::run(command, global, output),
         Some(Command::Status(command)) => status::run(command, global, output),
         Some(Command::HgStatus(command)) => hg_status::run(command, global, output),
@@ -222,6 +225,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<u8, Failure> {
         Some(Command::Restore(command)) => trees::restore::run(command, global, output),
         Some(Command::Stash(command)) => trees::stash::run(command, global, output),
         Some(Command::Submodule(command)) => trees::submodule::run(command, global, output),
+        Some(Command::Shim(command)) => shim::run(command, global, output),
         Some(Command::Switch(command)) => trees::switch::run(command, global, output),
         Some(Command::Stats(command)) => stats::run(command, global, output),
         Some(Command::Tune(command)) => tune::run(command, global, output),

@@ -80,7 +80,7 @@ pub fn spelled(mut words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
 
 /// Rewrites `--help` for commands that pass on the words after them.
 fn ask_for_help(words: &mut [OsString]) {
-    const PASSING_ON: [&str; 2] = ["rev-list", "upload-pack-hook"];
+    const PASSING_ON: [&str; 3] = ["fetch", "rev-list", "upload-pack-hook"];
     let Some(at) = command(words) else {
         return;
     };

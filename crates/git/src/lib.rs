@@ -14,6 +14,7 @@ pub mod archive;
 pub mod branches;
 pub mod checkout;
 pub mod clean;
+pub mod clone;
 pub mod config;
 pub mod convert;
 pub mod dates;

@@ -68,6 +68,7 @@ pub mod branches;
 pub mod checkout;
 pub mod checkout_index;
 pub mod clean;
+pub mod clone;
 pub mod diff;
 pub mod display;
 pub mod doctor;

@@ -109,18 +109,13 @@ impl Handover {
         let calls = CALLING
             .iter()
             .any(|name| self.command.as_deref() == Some(OsStr::new(name)));
-        let named = variables.get(EXEC_PATH).filter(|named| !named.is_empty());
-        let is_ours = |named: &OsStr| find(named, None).ours.is_some();
-        match (found.ours, named) {
-            (Some(ours), named)
-                if calls && self.may_call_us && named.as_deref().is_none_or(is_ours) =>
-            {
-                process
-                    .variables
-                    .extend(with_own_children(&real, &ours, &path));
+        match found.ours {
+            Some(ours) if calls && self.may_call_us && !exec_path_is_foreign(variables) => {
+                let own = with_own_children(&real, &ours, &path);
+                process.variables.extend(own);
             }
-            // What is not ours to answer finds its own programs.
-            (_, Some(named)) if is_ours(&named) => {
+            // What is not ours to answer finds git's own programs.
+            _ if !exec_path_is_foreign(variables) => {
                 process.variables.push((EXEC_PATH.into(), None));
             }
             _ => {}
@@ -130,10 +125,16 @@ impl Handover {
     }
 }
 
+/// Whether the caller has chosen where git's programs are.
+pub(crate) fn exec_path_is_foreign(variables: &Variables) -> bool {
+    let named = variables.get(EXEC_PATH).filter(|named| !named.is_empty());
+    named.is_some_and(|named| find(&named, None).ours.is_none())
+}
+
 /// The variables with which the git at `real` starts hedgerow for the programs that it needs: `ours`
 /// is a directory whose `git` is hedgerow, `path` the value of `PATH`. None if that git does not say
 /// where its programs are.
-pub fn with_own_children(
+pub(crate) fn with_own_children(
     real: &Path,
     ours: &Path,
     path: &OsStr,

@@ -11,6 +11,7 @@
 //! that fetch, [`Handover`] names our directory as that one, so that `index-pack` and the check of
 //! connectivity are hedgerow's there, too.
 
+mod assisted;
 mod choice;
 mod globals;
 mod handover;
@@ -19,10 +20,11 @@ mod search;
 mod table;
 mod variables;
 
+pub use assisted::AssistedGit;
 pub use choice::{choose, Gits, Ours};
 pub use globals::{take, Misuse, Taken};
-pub use handover::{with_own_children, Handover, HandoverError};
-pub use links::{install, remove, state, LinksError, State, TemporaryLink};
+pub use handover::{Handover, HandoverError};
+pub use links::{install, remove, state, LinksError, State};
 pub use search::{find, Found};
 pub use table::commands;
 pub use variables::Variables;

@@ -8,12 +8,12 @@ type Term = (&'static str, &'static str);
 
 /// Commands with git's options, whose manual says more.
 const OF_GIT: &str = "\
-    archive cat-file checkout checkout-index clean diff-files diff-index index-pack ls-files \
+    archive cat-file checkout checkout-index clean clone diff-files diff-index fetch index-pack ls-files \
     maintenance merge multi-pack-index pack-objects read-tree repack reset restore rev-list \
     sparse-checkout stash status submodule switch verify-pack worktree";
 
 /// Commands that have exit codes of their own, because git does not have them.
-const OWN: [&str; 3] = ["image", "stats", "walk"];
+const OWN: [&str; 4] = ["image", "shim", "stats", "walk"];
 
 const DONE: Term = ("0", "Everything was done.");
 const NOT_STARTED: Term = (

@@ -4,6 +4,7 @@
 //! touched, with the git command to use instead.
 
 mod parse;
+pub mod passed_on;
 #[cfg(test)]
 mod tests;
 

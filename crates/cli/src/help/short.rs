@@ -10,10 +10,12 @@ const LINES: usize = 25;
 const COLUMNS: usize = 80;
 
 /// The commands as `hedgerow -h` groups them.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Working trees",
         &[
+            "clone",
+            "fetch",
             "checkout",
             "switch",
             "restore",
@@ -51,6 +53,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         ],
     ),
     ("Measuring", &["doctor", "tune", "stats"]),
+    ("In the place of git", &["shim"]),
 ];
 
 const FIRST_STEPS: [&str; 3] = ["status", "checkout main", "image create src src.sqfs"];

@@ -122,10 +122,7 @@ pub fn switched(
         };
         let was_branch = switched.old.branch().is_some();
         if was_branch && !force_detach && repository.advises("detachedHead")? {
-            output.say(format_args!(
-                "Note: switching to '{}'.\n\n{DETACHED_ADVICE}",
-                target.name
-            ));
+            output.say(detached(&target.name.to_string()));
         }
         describe(repository, "HEAD is now at", commit, output)?;
         return Ok(String::new());
@@ -253,4 +250,9 @@ pub fn collided(paths: &[BString]) -> String {
         "the following paths have collided (e.g. case-sensitive paths\non a case-insensitive \
          filesystem) and only one from the same\ncolliding group is in the working tree:\n\n{list}"
     )
+}
+
+/// The note that no branch is checked out, with git's advice.
+pub fn detached(name: &str) -> String {
+    format!("Note: switching to '{name}'.\n\n{DETACHED_ADVICE}")
 }

@@ -9,9 +9,12 @@ pub mod checkout_index;
 mod checkout_options;
 pub mod clean;
 mod clean_options;
+pub mod clone;
+mod clone_options;
 pub mod diff;
 mod diff_options;
 mod diff_shown;
+pub mod fetch;
 pub mod ls_files;
 mod ls_files_options;
 pub mod merge;
@@ -39,6 +42,7 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
     match name {
         b"checkout" => Some(&checkout_options::CHECKOUT),
         b"clean" => Some(&clean_options::CLEAN),
+        b"clone" => Some(&clone::OPTIONS),
         b"diff-files" => Some(&diff_options::DIFF_FILES),
         b"diff-index" => Some(&diff_options::DIFF_INDEX),
         b"ls-files" => Some(&ls_files_options::LS_FILES),

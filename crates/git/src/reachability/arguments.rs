@@ -1,6 +1,6 @@
 //! The words that say where a walk starts and what it excludes: gitrevisions(7).
 
-use crate::refs::{name_fits, Reference};
+use crate::refs::{name_fits, Reference, ReferenceProblem};
 use crate::repository::Repository;
 use crate::revision::{IndexPaths, Wanted};
 use crate::{Error, Result};
@@ -174,11 +174,44 @@ impl<'r> RevisionArguments<'r> {
                 self.excluded.push(pattern.to_owned());
                 return Ok(true);
             }
+            // Without alternates and hidden references, which `refuse_unbuilt` made sure of.
+            (b"--alternate-refs", None) => {}
+            (b"--exclude-hidden", Some(_)) => return Ok(true),
             _ => return Ok(false),
         }
         self.was_given = true;
         self.excluded.clear();
         Ok(true)
+    }
+
+    /// Refuses options about references that are not built for this repository, before input is read.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`] for `--alternate-refs` in a repository with alternates, and for
+    /// `--exclude-hidden` where references are hidden.
+    pub fn refuse_unbuilt(&self, words: &[&BStr]) -> Result<()> {
+        for word in words {
+            if *word == "--alternate-refs" && self.repository.objects().has_alternates() {
+                return Err(not_built(
+                    "rev-list does not know the references of alternates",
+                ));
+            }
+            let Some(section) = word.strip_prefix(b"--exclude-hidden=") else {
+                continue;
+            };
+            if ![&b"fetch"[..], b"receive", b"uploadpack"].contains(&section) {
+                let section = section.as_bstr();
+                let words = format!("unsupported section for hidden refs: {section}");
+                return Err(fatal(words));
+            }
+            let config = self.repository.config();
+            let section = section.to_str_lossy();
+            let hidden = [&section, "transfer"].map(|it| config.strings(&format!("{it}.hideRefs")));
+            if hidden.iter().any(|patterns| !patterns.is_empty()) {
+                return Err(not_built("rev-list does not know hidden references"));
+            }
+        }
+        Ok(())
     }
 
     /// Handles `word` if it is an option about following commits. Returns whether it is one.
@@ -213,7 +246,15 @@ impl<'r> RevisionArguments<'r> {
     }
 
     fn add_heads(&mut self) -> Result<()> {
-        if let Some(id) = self.repository.head()?.id() {
+        let head = match self.repository.head() {
+            // As in a repository that is being cloned: it has no `HEAD` yet.
+            Err(Error::Reference {
+                reason: ReferenceProblem::BadTarget(_),
+                ..
+            }) => None,
+            head => head?.id(),
+        };
+        if let Some(id) = head {
             let is_excluded = |pattern: &BString| name_fits(pattern.as_ref(), "HEAD".into());
             if !self.excluded.iter().any(is_excluded) {
                 self.push(id, self.is_negated, "HEAD");

@@ -48,6 +48,7 @@ impl Options {
         }
         let warn = |warning| output.warn(warning);
         let mut revisions = RevisionArguments::new(repository, source, end.is_some(), &warn);
+        revisions.refuse_unbuilt(&words)?;
         // What is missing is tolerated already when tips are read.
         for word in &words {
             if let Some(action) = word.strip_prefix(b"--missing=") {

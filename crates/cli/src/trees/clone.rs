@@ -1,0 +1,219 @@
+//! `hedgerow clone`, as git-clone(1).
+
+use super::clone_options::{Passed, ROWS};
+use super::messages;
+use super::writing::{rejected, tell, warn, workers, Writing};
+use crate::environment;
+use crate::execution;
+use crate::failure::{Failure, FATAL, REFUSED};
+use crate::git_options::{passed_on, GitOptions};
+use crate::global::{Global, Workers};
+use crate::output::Output;
+use crate::progress::Meter;
+use crate::statistics;
+use clap::Args;
+use hedgerow::clone::{check_out, directory_of, has_lost_head, run_hook, ReadTreeOutcome};
+use hedgerow::repository::{Environment, Error};
+use hedgerow::{Execution, Repository, Stage};
+use hedgerow_fs::{Exit, FileKind};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+pub const OPTIONS: GitOptions = GitOptions {
+    command: "clone",
+    keeps_separator: false,
+    options: &passed_on::options(&ROWS),
+};
+
+/// Git's message when the repository is there and its files are not.
+const LEFT: &str = "Clone succeeded, but checkout failed.
+You can inspect what was checked out with 'git status'
+and retry with 'git restore --source=HEAD :/'
+";
+
+/// Clone a repository, and check out its files in parallel
+///
+/// Git receives, with everything that is configured for it; hedgerow indexes the pack while it arrives,
+/// and writes the files.
+#[derive(Debug, Args)]
+pub struct Clone {
+    #[command(flatten)]
+    pub passed: Passed,
+    #[command(flatten)]
+    pub writing: Writing,
+    /// What is cloned: a URL or a path
+    #[arg(value_name = "REPOSITORY")]
+    pub source: OsString,
+    /// Where; named after the repository by default
+    #[arg(value_name = "DIR")]
+    pub place: Option<OsString>,
+}
+
+pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let environment = environment::of_git(global)?;
+    refuse(&environment)?;
+    let execution = execution::configurable(global)?;
+    let git = environment::assisted_git()?;
+    let run = |words, directory: &Path| git.run(words, directory).map_err(Failure::fatal);
+    let received = run(command.receiving(global), &environment.cwd)?;
+    if let Some(code) = failed(received) {
+        return Ok(code);
+    }
+    if command.passed.has("bare")
+        || command.passed.has("mirror")
+        || command.passed.has("no-checkout")
+    {
+        return Ok(0);
+    }
+    let Some(place) = command.found(&environment.cwd) else {
+        return Err(Failure::fatal(
+            "the clone was made, but its name cannot be guessed",
+        ));
+    };
+    let repository = Repository::open_at(&place, &environment)?;
+    let first = First {
+        repository,
+        command,
+        global,
+        output,
+    };
+    let code = match first.populate(execution) {
+        Ok(code) => code,
+        Err(failure) => {
+            let code = output.end(Err(failure));
+            output.warn(LEFT);
+            return Ok(code);
+        }
+    };
+    match command.passed.submodules(global, &first.repository) {
+        Some(words) if code == 0 => Ok(failed(run(words, &place)?).unwrap_or(0)),
+        _ => Ok(code),
+    }
+}
+
+/// The exit code of git, unless it succeeded. What it has to say it has said.
+fn failed(exit: Exit) -> Option<u8> {
+    match exit {
+        Exit::Status(0) => None,
+        Exit::Status(code) => Some(u8::try_from(code).unwrap_or(FATAL)),
+        Exit::Signal(signal) => Some(u8::try_from(128 + signal).unwrap_or(FATAL)),
+    }
+}
+
+/// Refuses what changes where a clone goes.
+fn refuse(environment: &Environment) -> Result<(), Failure> {
+    let named = [
+        ("GIT_WORK_TREE", environment.work_tree.is_some()),
+        ("GIT_INDEX_FILE", environment.index_file.is_some()),
+        (
+            "GIT_OBJECT_DIRECTORY",
+            environment.object_directory.is_some(),
+        ),
+        ("GIT_COMMON_DIR", environment.common_dir.is_some()),
+    ];
+    match named.iter().find(|(_, is_set)| *is_set) {
+        None => Ok(()),
+        Some((name, _)) => Err(Failure {
+            hint: Some("use git: git clone ...".into()),
+            ..Failure::usage(format_args!(
+                "'hedgerow clone' does not work with {name}; nothing was touched"
+            ))
+        }),
+    }
+}
+
+impl Clone {
+    /// The words with which git receives.
+    fn receiving(&self, global: &Global) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec!["clone".into()];
+        words.extend(global.quiet.then(|| "--quiet".into()));
+        words.extend((0..global.verbose).map(|_| "--verbose".into()));
+        words.extend(global.progress.then(|| "--progress".into()));
+        words.extend(global.no_progress.then(|| "--no-progress".into()));
+        words.extend(jobs(global));
+        words.extend(self.passed.words.iter().cloned());
+        words.extend(["--no-checkout".into(), "--".into(), self.source.clone()]);
+        words.extend(self.place.clone());
+        words
+    }
+
+    /// The directory of the clone.
+    fn found(&self, cwd: &Path) -> Option<PathBuf> {
+        if let Some(place) = &self.place {
+            return Some(cwd.join(place));
+        }
+        let bytes = self.source.as_bytes();
+        let file = |path: &OsStr| {
+            let stat = hedgerow_fs::stat(&cwd.join(path)).ok().flatten();
+            stat.is_some_and(|stat| stat.kind == FileKind::File)
+        };
+        let with_suffix = [bytes, b".bundle"].concat();
+        let is_bundle = file(&self.source) || file(OsStr::from_bytes(&with_suffix));
+        let name = directory_of(bytes, is_bundle)?;
+        Some(cwd.join(OsString::from_vec(name.into())))
+    }
+}
+
+/// `--jobs`, if a number was given.
+pub fn jobs(global: &Global) -> Option<OsString> {
+    match global.jobs {
+        Some(Workers::Count(count)) => Some(format!("--jobs={count}").into()),
+        _ => None,
+    }
+}
+
+/// The first checkout of a clone.
+struct First<'a> {
+    repository: Repository,
+    command: &'a Clone,
+    global: &'a Global,
+    output: &'a Output,
+}
+
+impl First<'_> {
+    fn populate(&self, execution: Execution) -> Result<u8, Failure> {
+        let (global, output, repository) = (self.global, self.output, &self.repository);
+        let started = Instant::now();
+        let head = repository.head()?;
+        let Some(commit) = head.id() else {
+            if has_lost_head(repository)? {
+                output.warn("remote HEAD refers to nonexistent ref, unable to checkout");
+            }
+            return Ok(0);
+        };
+        if head.branch().is_none() && repository.advises("detachedHead")? {
+            output.say(messages::detached(&commit.to_string()));
+        }
+        let writing = &self.command.writing;
+        let (execution, threshold) = workers(repository, writing, global, execution);
+        let progress = &execution.progress;
+        let meter = Meter::start(global, "Updating files", progress, Stage::Files);
+        let outcome = check_out(repository, commit, threshold, &execution)?;
+        drop(meter);
+        match outcome {
+            ReadTreeOutcome::Done(done) => {
+                warn(&done, output);
+                if tell(&done, global, started.elapsed(), output) != 0 {
+                    return Err(Failure::fatal("unable to checkout working tree"));
+                }
+            }
+            ReadTreeOutcome::Incomplete(done) => {
+                warn(&done, output);
+                tell(&done, global, started.elapsed(), output);
+                return Err(Failure::fatal("unable to checkout working tree"));
+            }
+            ReadTreeOutcome::Rejected(rejects) => {
+                rejected(&rejects, output);
+                return Err(Failure::fatal("unable to checkout working tree"));
+            }
+            ReadTreeOutcome::NotTrivial | ReadTreeOutcome::Overlap(_) => {
+                return Err(Failure::fatal("unable to checkout working tree"));
+            }
+        }
+        statistics::tell(global, &execution, output)?;
+        let hook = run_hook(repository, commit).map_err(|error: Error| Failure::from(error))?;
+        Ok(if hook.is_some() { REFUSED } else { 0 })
+    }
+}

@@ -1,0 +1,62 @@
+//! The part of git-clone(1) that is not receiving: the first checkout.
+//!
+//! Git receives into a repository without a checkout, so that credentials, proxies, protocols,
+//! references and configuration are as ever; hedgerow indexes the pack meanwhile. [`check_out`] does
+//! what git does next: files and index are written as by `read-tree -m -u HEAD`, with one request for
+//! what a partial clone lacks, and the post-checkout hook runs.
+
+mod directory;
+
+pub use directory::directory_of;
+
+use crate::checkout::{read_tree, ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};
+use crate::repository::Repository;
+use crate::{Error, Result};
+use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
+use hedgerow_fs::Exit;
+
+/// Whether `HEAD` of a new clone names a branch that the remote does not have, although it has others.
+///
+/// # Errors
+/// Its references cannot be read.
+pub fn has_lost_head(repository: &Repository) -> Result<bool> {
+    let is_unborn = repository.head()?.id().is_none();
+    Ok(is_unborn && !repository.all_references()?.is_empty())
+}
+
+/// Writes files and index of `commit` in a clone that has neither. Submodules get their directories.
+///
+/// # Errors
+/// Nothing was written if what is missing cannot be fetched.
+pub fn check_out(
+    repository: &Repository,
+    commit: ObjectId,
+    threshold: Option<u64>,
+    execution: &Execution,
+) -> Result<ReadTreeOutcome> {
+    let tree = repository.tree_of(&commit)?;
+    let tree = tree.ok_or_else(|| Error::Setup {
+        reason: format!("unable to parse commit {commit}"),
+    })?;
+    let options = ReadTreeOptions {
+        trees: vec![tree],
+        mode: ReadTreeMode::Merge,
+        update: true,
+        recurse_submodules: Some(false),
+        threshold,
+        execution: execution.clone(),
+        ..ReadTreeOptions::default()
+    };
+    read_tree(repository, &options)
+}
+
+/// Runs the post-checkout hook of a new clone, and returns how it ended if that is a failure.
+///
+/// # Errors
+/// It cannot be run.
+pub fn run_hook(repository: &Repository, commit: ObjectId) -> Result<Option<Exit>> {
+    let null = repository.null_id();
+    let exit = repository.run_post_checkout(&null, &commit, true)?;
+    Ok(exit.filter(|exit| *exit != Exit::Status(0)))
+}

@@ -64,7 +64,7 @@ pub fn tell_workers(global: &Global, jobs: Jobs, why: &str) {
             (Jobs::Fixed(count), _) => format!("workers: {count} ({why})"),
         }
     };
-    if global.verbose > 0 && !global.json {
+    if global.verbose > 0 && !global.json && !crate::as_git::is_active() {
         Output::new(global).say(words());
     }
     global.log.tell(Level::Info, words);

@@ -184,7 +184,7 @@ impl First<'_> {
             return Ok(0);
         };
         if head.branch().is_none() && repository.advises("detachedHead")? {
-            output.say(messages::detached(&commit.to_string()));
+            output.error_line(messages::detached(&commit.to_string()));
         }
         let writing = &self.command.writing;
         let (execution, threshold) = workers(repository, writing, global, execution);

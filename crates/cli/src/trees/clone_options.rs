@@ -258,9 +258,17 @@ impl Passed {
         if self.has("also-filter-submodules") || configured == Some(true) {
             words.extend(self.valued("filter").cloned());
         }
-        for name in ["--single-branch", "--no-single-branch"] {
-            words.extend(self.has(&name[2..]).then(|| name.into()));
-        }
+        let deepens = ["depth", "shallow-since", "shallow-exclude"];
+        let is_deepened = deepens.iter().any(|name| self.valued(name).is_some());
+        let is_single = self.has("single-branch") || is_deepened && !self.has("no-single-branch");
+        words.push(
+            if is_single {
+                "--single-branch"
+            } else {
+                "--no-single-branch"
+            }
+            .into(),
+        );
         Some(words)
     }
 }

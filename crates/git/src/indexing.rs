@@ -6,7 +6,7 @@ use crate::repository::Repository;
 use crate::{Error, Result};
 use hedgerow_engine::Execution;
 use hedgerow_fs::ReadFile;
-use hedgerow_pack::indexer::{receive_pack, IndexOptions, IndexedPack, Installation};
+use hedgerow_pack::indexer::{receive_pack, Grafted, IndexOptions, IndexedPack, Installation};
 use hedgerow_pack::{HashKind, IndexLayout, ObjectStore};
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
@@ -66,6 +66,19 @@ impl IndexingPlace {
     pub fn store(&self, hash: HashKind) -> Option<&ObjectStore> {
         let store = self.repository.as_ref().map(Repository::objects);
         store.filter(|store| store.hash_kind() == hash)
+    }
+
+    /// The parents that count instead of those that commits name.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn grafts(&self) -> Result<Grafted> {
+        let Some(repository) = &self.repository else {
+            return Ok(Grafted::default());
+        };
+        let grafts = repository.grafts()?.iter();
+        let owned = grafts.map(|(commit, parents)| (*commit, parents.to_vec()));
+        Ok(Grafted::new(owned.collect()))
     }
 
     /// How many threads to use: those asked for, over `pack.threads`; 0 is one for each processor.

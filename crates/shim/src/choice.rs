@@ -243,6 +243,7 @@ mod tests {
             ("GIT_TRACE", "0", true),
             ("GIT_TRACE2_EVENT", "/tmp/x", false),
             ("GIT_TRACE2_PARENT_SID", "x", true),
+            ("GIT_TRACE_BARE", "1", true),
             ("GIT_NAMESPACE", "x", false),
         ] {
             let chosen = chosen("git status", &[(name, value)]);

@@ -37,8 +37,13 @@ use existing::Existing;
 use gix_hash::{Kind, ObjectId};
 use hedgerow_engine::Execution;
 use hedgerow_fs::OutputFile;
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
+
+/// Parents by commit.
+pub type Grafted = Arc<HashMap<ObjectId, Vec<ObjectId>>>;
 
 /// Options for indexing a pack.
 #[derive(Clone, Debug)]
@@ -58,6 +63,9 @@ pub struct IndexOptions<'s> {
     pub rules: Option<Severities>,
     /// Whether all referenced objects must be in the pack or in the repository.
     pub links: bool,
+    /// The parents that count for that, instead of those that commits name: grafts, and the boundary of
+    /// a shallow clone.
+    pub grafts: Grafted,
     /// Whether a duplicate object is an error.
     pub unique: bool,
     /// Maximum size of the pack, in bytes.
@@ -78,6 +86,7 @@ impl IndexOptions<'_> {
             fix_thin: false,
             rules: None,
             links: false,
+            grafts: Grafted::default(),
             unique: false,
             max_input_bytes: None,
             compression: -1,
@@ -90,6 +99,7 @@ impl IndexOptions<'_> {
             hash: self.hash,
             rules: self.rules.clone(),
             links: self.links,
+            grafts: self.grafts.clone(),
         }
     }
 

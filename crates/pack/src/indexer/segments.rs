@@ -213,6 +213,7 @@ mod tests {
             hash: gix_hash::Kind::Sha1,
             rules: None,
             links: false,
+            grafts: Default::default(),
         };
         let examination = Examination {
             hash: gix_hash::Kind::Sha1,
@@ -259,6 +260,7 @@ mod tests {
             hash: gix_hash::Kind::Sha1,
             rules: None,
             links: false,
+            grafts: Default::default(),
         };
         let examination = Examination {
             hash: gix_hash::Kind::Sha1,

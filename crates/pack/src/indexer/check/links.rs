@@ -1,3 +1,4 @@
+use super::super::Grafted;
 use super::{tree, Findings};
 use gix_hash::{oid, Kind};
 use hedgerow_object::ObjectKind;
@@ -10,12 +11,13 @@ pub(super) fn collect(
     id: &oid,
     kind: ObjectKind,
     content: &[u8],
+    grafts: &Grafted,
     findings: &mut Findings,
 ) -> Option<()> {
     match kind {
         ObjectKind::Blob => Some(()),
         ObjectKind::Tree => of_tree(content, id.kind(), findings),
-        ObjectKind::Commit => of_commit(id, content, findings),
+        ObjectKind::Commit => of_commit(id, content, grafts, findings),
         ObjectKind::Tag => of_tag(id, content, findings),
     }
 }
@@ -34,11 +36,13 @@ fn of_tree(content: &[u8], hash: Kind, findings: &mut Findings) -> Option<()> {
     Some(())
 }
 
-fn of_commit(id: &oid, content: &[u8], findings: &mut Findings) -> Option<()> {
+fn of_commit(id: &oid, content: &[u8], grafts: &Grafted, findings: &mut Findings) -> Option<()> {
     let commit = CommitRef::parse(id, content).ok()?;
     findings.link(commit.tree(), Some(ObjectKind::Tree));
-    for parent in commit.parents() {
-        findings.link(parent, Some(ObjectKind::Commit));
+    let mut link = |parent| findings.link(parent, Some(ObjectKind::Commit));
+    match grafts.get(id) {
+        Some(parents) => parents.iter().copied().for_each(&mut link),
+        None => commit.parents().for_each(&mut link),
     }
     Some(())
 }

@@ -14,7 +14,7 @@ mod tree;
 pub(crate) use findings::Findings;
 pub use severity::{Severities, Severity};
 
-use super::Refusal;
+use super::{Grafted, Refusal};
 use crate::error::{Error, Result};
 use gix_hash::{Kind, ObjectId};
 use hedgerow_object::ObjectKind;
@@ -34,6 +34,8 @@ pub(crate) struct Checks {
     pub rules: Option<Severities>,
     /// Whether all referenced objects must exist.
     pub links: bool,
+    /// The parents that count instead of those that commits name.
+    pub grafts: Grafted,
 }
 
 impl Checks {
@@ -56,7 +58,7 @@ impl Checks {
             reports.end(Refusal::Check, findings)?;
         }
         if self.links && kind != ObjectKind::Blob {
-            links::collect(id, kind, content, findings)
+            links::collect(id, kind, content, &self.grafts, findings)
                 .ok_or(Error::Refused(Refusal::Invalid(kind)))?;
         }
         Ok(())

@@ -59,11 +59,19 @@ impl Output {
         }
     }
 
-    /// A line to standard error for a person watching: on a terminal, with `--progress`, or if
-    /// verbose. Scripts that compare the output with git's do not see it.
+    /// A line to standard error for a person watching, which git does not have. Scripts that compare the
+    /// output with git's do not see it.
     pub fn for_people(&self, global: &Global, line: impl Display) {
+        if !as_git::is_active() {
+            self.with_progress(global, line);
+        }
+    }
+
+    /// A line to standard error that belongs to the progress: on a terminal, with `--progress`, or if
+    /// verbose.
+    pub fn with_progress(&self, global: &Global, line: impl Display) {
         let watched = std::io::stderr().is_terminal() || global.progress;
-        if !as_git::is_active() && !self.quiet && (watched && !global.no_progress || self.verbose) {
+        if !self.quiet && (watched && !global.no_progress || self.verbose) {
             self.note(line);
         }
     }

@@ -58,7 +58,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn wrote(&self, pack: &PackWritten) {
-        self.output.for_people(self.global, pack);
+        self.output.with_progress(self.global, pack);
     }
 
     fn nothing_new(&self) {

@@ -355,7 +355,7 @@ impl PackJob<'_> {
                 self.output
                     .data(format!("{}\n", written.checksum).as_bytes());
             }
-            self.output.for_people(self.global, written);
+            self.output.with_progress(self.global, written);
         }
         Ok(0)
     }

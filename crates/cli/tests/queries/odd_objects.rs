@@ -154,3 +154,25 @@ fn what_only_a_broken_pack_has_is_missing() {
         );
     }
 }
+
+/// Scripts name the empty tree to say "nothing" (`git diff-index $against`), where no object was written.
+#[test]
+fn the_empty_tree_is_there_without_being_written() {
+    const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+    let scene = scene(3, "sha1", Storage::Loose, Graph::None);
+    let calls: [&[&str]; 9] = [
+        &["cat-file", "-t", EMPTY],
+        &["cat-file", "-s", EMPTY],
+        &["cat-file", "-p", EMPTY],
+        &["cat-file", "-e", EMPTY],
+        &["cat-file", "tree", EMPTY],
+        &["diff-index", "--cached", "--name-status", EMPTY],
+        &["diff-index", "--quiet", "--cached", EMPTY, "--"],
+        &["archive", EMPTY],
+        &["checkout", EMPTY, "--", "."],
+    ];
+    for words in calls {
+        let [git, ours] = both(&scene, words, "");
+        assert_eq!(git, ours, "{words:?}");
+    }
+}

@@ -94,25 +94,33 @@ impl Repository {
 
     /// The kind and content of the object `id`, or of what replaces it.
     pub fn read_object(&self, id: &oid) -> Result<(ObjectKind, Vec<u8>)> {
-        Ok(self.objects.read(&self.replacement(id)?)?)
+        let id = self.replacement(id)?;
+        match self.objects.read(&id) {
+            Err(hedgerow_pack::Error::Missing { .. }) if id.is_empty_tree() => {
+                Ok((ObjectKind::Tree, Vec::new()))
+            }
+            read => Ok(read?),
+        }
     }
 
     /// Bytes of the content of the object `id`, as its header says; for limits.
     pub fn object_size(&self, id: &oid) -> Result<u64> {
         let id = self.replacement(id)?;
-        let location = self.objects.locate(&id)?;
-        let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
-        Ok(Reader::new(&self.objects).size_bytes(&id, location)?)
+        match self.objects.locate(&id)? {
+            Some(location) => Ok(Reader::new(&self.objects).size_bytes(&id, location)?),
+            None if id.is_empty_tree() => Ok(0),
+            None => Err(hedgerow_pack::Error::Missing { id }.into()),
+        }
     }
 
-    /// Whether there is an object `id`.
+    /// Whether there is an object `id`. The empty tree needs none, as in git.
     pub fn has_object(&self, id: &oid) -> Result<bool> {
-        Ok(self.objects.locate(id)?.is_some())
+        Ok(id.is_empty_tree() || self.objects.locate(id)?.is_some())
     }
 
     /// Whether the repository has the tree `id`. The empty one needs no object.
     pub fn has_tree(&self, id: &oid) -> bool {
-        id.is_empty_tree() || matches!(self.has_object(id), Ok(true))
+        matches!(self.has_object(id), Ok(true))
     }
 
     /// What is read instead of `id`: see [`Objects::replacement`].

@@ -54,9 +54,11 @@ impl Repository {
     /// The kind of the object `id`, or of what replaces it.
     pub fn object_kind(&self, id: &oid) -> Result<ObjectKind> {
         let found = self.replacement(id)?;
-        let missing = || hedgerow_pack::Error::Missing { id: found };
-        let location = self.objects().locate(&found)?.ok_or_else(missing)?;
-        Ok(Reader::new(self.objects()).header(&found, location)?.kind)
+        match self.objects().locate(&found)? {
+            Some(location) => Ok(Reader::new(self.objects()).header(&found, location)?.kind),
+            None if found.is_empty_tree() => Ok(ObjectKind::Tree),
+            None => Err(hedgerow_pack::Error::Missing { id: found }.into()),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use hedgerow::plumbing::git::object_query::{find_object, push_hex, OutputStream}
 use hedgerow::plumbing::git::repository::Repository;
 use hedgerow::plumbing::git::Error;
 use hedgerow::plumbing::object::TreeEntries;
-use hedgerow::plumbing::pack::{ObjectId, ObjectKind, Reader};
+use hedgerow::plumbing::pack::{ObjectId, ObjectKind};
 use hedgerow_fs::StandardOutput;
 use std::os::unix::ffi::OsStrExt;
 
@@ -45,19 +45,14 @@ pub fn run(command: &CatFile, repository: &Repository, output: &Output) -> Resul
     }
     let mut stream = OutputStream::new(StandardOutput);
     if command.kind || command.size {
-        let found = repository.replacement(&id)?;
-        let location = repository
-            .objects()
-            .locate(&found)
-            .map_err(Failure::fatal)?;
-        let missing = || Failure::fatal("git cat-file: could not get object info");
-        let header =
-            Reader::new(repository.objects()).header(&found, location.ok_or_else(missing)?);
-        let header = header.map_err(Failure::fatal)?;
+        if !repository.has_object(&repository.replacement(&id)?)? {
+            let message = "git cat-file: could not get object info";
+            return Err(Failure::fatal(message));
+        }
         let line = if command.kind {
-            format!("{}\n", header.kind)
+            format!("{}\n", repository.object_kind(&id)?)
         } else {
-            format!("{}\n", header.size)
+            format!("{}\n", repository.object_size(&id)?)
         };
         stream.buffer().extend_from_slice(line.as_bytes());
     } else {

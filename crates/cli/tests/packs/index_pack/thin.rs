@@ -180,3 +180,34 @@ fn a_base_that_is_damaged() {
         assert!(packs(&receiver).is_empty());
     }
 }
+
+/// A pack from a shallow repository is whole without the parents of its boundary, where `--shallow-file`,
+/// or the repository itself, says which commits those are.
+#[test]
+fn the_boundary_of_a_shallow_clone_needs_no_parents() {
+    let source = Twins::new("sha1");
+    grow(&source, 20, 1);
+    let boundary = source.in_both(&["rev-parse", "main~5"], b"");
+    let shallow = source.root(Program::Git).join(".git/shallow");
+    std::fs::write(&shallow, &boundary).unwrap();
+    let whole = git(
+        &source.root(Program::Git),
+        &["pack-objects", "--revs", "--stdout", "-q"],
+        b"main\n",
+    );
+    let check = [
+        "index-pack",
+        "--stdin",
+        "--check-self-contained-and-connected",
+    ];
+    let receiver = Twins::new("sha1");
+    receiver
+        .agree(&check, &whole)
+        .refused("did not receive expected object");
+    let file = shallow.to_str().unwrap();
+    let named = [&["--shallow-file", file], &check[..]].concat();
+    assert_eq!(receiver.agree(&named, &whole).code, 0);
+    let receiver = Twins::new("sha1");
+    receiver.write(".git/shallow", &boundary);
+    assert_eq!(receiver.agree(&check, &whole).code, 0);
+}

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . scripts/toolchain.sh
 
 # Licences, sources and bans of deny.toml are held by a test (crates/cli/tests/dependencies.rs);
-# cargo-deny, which takes ten minutes to build, also reads texts of licences and advisories.
+# cargo-deny, which takes long to build, also reads texts of licences and advisories.
 check_dependencies() {
     PATH=${CARGO_TARGET_DIR:-$PWD/target}/tools/bin:$PATH
     if ! command -v cargo-deny >/dev/null; then

@@ -59,7 +59,7 @@ fn decode(runs: &[(bool, u8, u8, Vec<u64>)], cut: u16) {
 /// `words` without bits from `count` on.
 fn limited(mut words: Vec<u64>, count: usize) -> Vec<u64> {
     words.resize(count.div_ceil(64), 0);
-    if let Some(last) = words.last_mut().filter(|_| count % 64 != 0) {
+    if let Some(last) = words.last_mut().filter(|_| !count.is_multiple_of(64)) {
         *last &= (1 << (count % 64)) - 1;
     }
     words
@@ -117,7 +117,7 @@ fn encode(sets: &[Vec<u64>]) {
         commits: commits.iter().map(|(commit, set)| CommitBitmap::new(*commit, set)).collect(),
         pseudo_merges: Vec::new(),
         name_hashes: Vec::new(),
-        lookup_table: sets.len() % 2 == 0,
+        lookup_table: sets.len().is_multiple_of(2),
     };
     contents.write(1, false).expect("a file");
     let bitmaps = Bitmaps::open(&store).expect("a sound bitmap");

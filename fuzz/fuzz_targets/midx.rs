@@ -22,7 +22,7 @@ fuzz_target!(|input: (bool, &[u8], Vec<(u16, u32)>)| {
     };
     for (at, value) in changes {
         if body.len() >= 4 {
-            let at = usize::from(at) * 4 % (body.len() - 3) & !3;
+            let at = (usize::from(at) * 4 % (body.len() - 3)) & !3;
             body[at..at + 4].copy_from_slice(&value.to_be_bytes());
         }
     }

@@ -17,7 +17,7 @@ fuzz_target!(|input: (bool, u8, &[u8], Vec<(u16, u32)>)| {
         false => {
             let mut body = good.index[..good.index.len() - 2 * HASH_BYTES].to_vec();
             for (at, value) in changes {
-                let at = usize::from(at) * 4 % (body.len() - 4) & !3;
+                let at = (usize::from(at) * 4 % (body.len() - 4)) & !3;
                 body[at..at + 4].copy_from_slice(&value.to_be_bytes());
             }
             body

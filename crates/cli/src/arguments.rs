@@ -176,10 +176,13 @@ impl Command {
             Command::Bitmap(bitmap) => bitmap.takes_json(),
             Command::Checkout(_)
             | Command::Clean(_)
+            | Command::CatFile(_)
             | Command::Doctor(_)
             | Command::HgStatus(_)
             | Command::Image(_)
+            | Command::LsFiles(_)
             | Command::Restore(_)
+            | Command::RevList(_)
             | Command::Stash(_)
             | Command::Stats(_)
             | Command::Status(_)
@@ -200,11 +203,8 @@ impl Command {
             Command::DiffFiles(_) | Command::DiffIndex(_) => {
                 Some("for programs: --raw -z, or hedgerow status --json")
             }
-            Command::LsFiles(_) => Some("for programs: ls-files -z, or hedgerow status --json"),
             Command::SparseCheckout(_) => Some("for programs: sparse-checkout list, a rule a line"),
             Command::Worktree(_) => Some("for programs: worktree list --porcelain -z"),
-            Command::CatFile(_) => Some("for programs: cat-file --batch-check=FORMAT -z"),
-            Command::RevList(_) => Some("for programs: rev-list, an object a line"),
             _ => None,
         }
     }

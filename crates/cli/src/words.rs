@@ -60,6 +60,13 @@ pub fn spelled(mut words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
             let of_stash = words.split_off(at);
             words.extend(trees::stash::spelled_out(of_stash)?);
         }
+        b"rev-list" => {
+            // It passes on the words after a revision.
+            let given = words.iter().skip(at).take_while(|word| *word != "--");
+            if let Some(after) = given.into_iter().position(|word| word == "--json") {
+                words[at..=at + after].rotate_right(1);
+            }
+        }
         b"archive" => {
             let of_archive = words.split_off(at);
             words.extend(trees::archive::spelled_out(of_archive)?);

@@ -554,7 +554,10 @@ fn a_limit_of_the_system_is_told_in_words() {
 fn json_is_never_passed_over() {
     let scene = Scene::new();
     for (words, code) in [
-        ("--json rev-list HEAD", 129),
+        ("--json rev-list none", 128),
+        ("rev-list none --json", 128),
+        ("--json cat-file -t HEAD", 129),
+        ("--json archive HEAD", 129),
         ("--json bitmap list", 129),
         ("--json generate man", 2),
         ("--json walk nowhere", 2),

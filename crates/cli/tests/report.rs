@@ -43,7 +43,6 @@ fn commands_without_documents_say_what_to_read_instead() {
         ("read-tree HEAD", "hedgerow status --json"),
         ("checkout-index -f -a", "hedgerow status --json"),
         ("merge --ff-only HEAD", "hedgerow status --json"),
-        ("ls-files", "ls-files -z"),
         ("diff-files", "--raw -z"),
         ("diff-index HEAD", "--raw -z"),
         ("worktree list", "worktree list --porcelain -z"),

@@ -126,6 +126,11 @@ pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Fa
             "--format cannot be used with -s, -o, -k, -t, --resolve-undo, --deduplicate, --eol",
         ));
     }
+    let has_form = command.null || shows_tags || command.mark_assumed || command.mark_monitored;
+    if global.json && (has_form || command.format.is_some() || command.abbrev.is_some()) {
+        let words = "--json has lines of its own: it takes no -z, -t, -v, -f, --format, --abbrev";
+        return Err(Failure::usage(words));
+    }
     let digits = match &command.abbrev {
         None => Digits::All,
         Some(value) => digits(value.as_deref())?,
@@ -161,7 +166,11 @@ pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Fa
         line_ends,
         digits,
     };
-    output.data(&lines.text(&listed, format)?);
+    output.data(&if global.json {
+        lines.documents(&listed)
+    } else {
+        lines.text(&listed, format)?
+    });
     statistics::tell(global, &options.execution, output)?;
     if listed.unmatched.is_empty() {
         return Ok(if listed.failures.is_empty() {

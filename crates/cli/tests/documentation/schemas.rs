@@ -1,7 +1,7 @@
 //! Real output of every command with `--json` against the schemas of the documentation.
 
 use super::{hedgerow, root, said, scene, schema};
-use hedgerow_testkit::{require, run, Repository};
+use hedgerow_testkit::{require, run, run_with, Repository};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -136,11 +136,40 @@ fn of_working_trees(checked: &mut Checked, repository: &Repository) {
     checked.command("walk", repository, &["walk", "--json"]);
     checked.command("walk", repository, &["walk", "--json", "--stat"]);
     checked.command("walk", repository, &["walk", "--json", "--summary"]);
+    of_listings(checked, repository);
     run(hedgerow(repository, &["--stats=.git/stats", "walk"])).ok("walk");
     let stats = repository.read(".git/stats");
     checked.check("stats", std::str::from_utf8(&stats).unwrap());
     repository.git(&["clone", "-q", ".", "copy"]);
     checked.command("status", repository, &["-C", "copy", "status", "--json"]);
+}
+
+fn of_listings(checked: &mut Checked, repository: &Repository) {
+    let mut list = |words: &[&str]| checked.command("ls-files", repository, words);
+    list(&["ls-files", "--json"]);
+    list(&["ls-files", "--json", "--eol", "-o", "-m", "-d"]);
+    let mut walk = |words: &[&str]| checked.command("rev-list", repository, words);
+    walk(&["rev-list", "--json", "--objects", "--all"]);
+    walk(&[
+        "rev-list",
+        "--left-right",
+        "--boundary",
+        "main...v1.0",
+        "--json",
+    ]);
+    walk(&[
+        "rev-list",
+        "--json",
+        "--objects-edge",
+        "--filter=blob:none",
+        "--filter-print-omitted",
+        "v1.0..main",
+    ]);
+    let mut command = hedgerow(repository, &["cat-file", "--batch-check", "--json"]);
+    command.arg("--follow-symlinks");
+    let names = b"HEAD\nHEAD:docs\nHEAD:docs/guide.md\nnone\n\xe4\n";
+    let output = run_with(command, names).ok("cat-file");
+    checked.check("cat-file", std::str::from_utf8(&output).unwrap());
 }
 
 fn of_images(checked: &mut Checked, repository: &Repository) {

@@ -11,6 +11,7 @@
 mod broken_references;
 mod cat_file;
 mod damage;
+mod documents;
 mod links;
 mod odd_objects;
 mod rev_list;

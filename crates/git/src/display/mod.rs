@@ -1,10 +1,12 @@
-//! How git shows text: paths in quotes, byte counts, colors, columns.
+//! How git shows text: paths in quotes, byte counts, colors, columns; and the lines
+//! of JSON in their place.
 //!
 //! Everything here depends on the configuration alone, not on a repository.
 
 mod byte_count;
 mod color;
 mod columns;
+mod document;
 mod lines;
 mod paths;
 mod quote;
@@ -15,6 +17,7 @@ mod width;
 pub use byte_count::humanised;
 pub use color::{color_of_key, paint, RESET};
 pub use columns::{Columns, Layout};
+pub use document::Document;
 pub use lines::ColoredLines;
 pub(crate) use paths::relative;
 pub use paths::PathStyle;

@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::line_ends::{LineEndReader, LineEnds};
 use super::model::{Line, Listed, Reason};
-use crate::display::PathStyle;
+use crate::display::{Document, PathStyle};
 use crate::index::{Entry, Stage};
 use crate::repository::Repository;
 use crate::revision::Digits;
@@ -65,6 +65,47 @@ impl Lines<'_> {
             text.push(self.end());
         }
         Ok(text)
+    }
+
+    /// A JSON object for each path, schema `hedgerow.ls-files.v1`. Paths are those of
+    /// [`Lines::text`], without quotes.
+    pub fn documents(&self, listed: &Listed) -> Vec<u8> {
+        let mut text = Vec::new();
+        for line in listed.lines() {
+            let mut document = self.document(line.path, line.reason.word(), &mut text);
+            if let Some(entry) = line.entry {
+                document
+                    .number("mode", entry.mode.to_u32().into())
+                    .text("object", &entry.id.to_string())
+                    .number("stage", entry.flags.stage.number().into())
+                    .flag("assume_valid", entry.flags.assume_valid)
+                    .flag("skip_worktree", entry.flags.skip_worktree);
+            }
+            if let Some(reader) = &self.line_ends {
+                let ends = reader.line_ends(&line);
+                document
+                    .text("line_ends_index", ends.index)
+                    .text("line_ends_worktree", ends.worktree)
+                    .text("line_ends_attributes", ends.attributes);
+            }
+            document.end_line();
+        }
+        for side in &listed.undone {
+            self.document(side.path.as_ref(), "resolve_undo", &mut text)
+                .number("mode", side.mode.into())
+                .text("object", &side.id.to_string())
+                .number("stage", side.stage.into())
+                .end_line();
+        }
+        text
+    }
+
+    fn document<'b>(&self, path: &BStr, reason: &str, text: &'b mut Vec<u8>) -> Document<'b> {
+        let mut document = Document::begin(text, "hedgerow.ls-files.v1");
+        document
+            .bytes("path", &self.style.relative(path))
+            .text("reason", reason);
+        document
     }
 
     fn line(&self, line: &Line<'_>, text: &mut Vec<u8>) -> Result<()> {

@@ -114,6 +114,19 @@ pub struct Undone {
     pub stage: u8,
 }
 
+impl Reason {
+    /// The word for it in JSON.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Reason::Cached => "cached",
+            Reason::Deleted => "deleted",
+            Reason::Modified => "modified",
+            Reason::Other => "untracked",
+            Reason::Killed => "killed",
+        }
+    }
+}
+
 impl Listed {
     /// The listed paths, in git's order.
     pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {

@@ -1,5 +1,6 @@
 //! All objects that a repository has.
 
+use super::format::write_nothing;
 use super::line::{write_content, write_line, Subject};
 use super::output::push_hex;
 use super::{ObjectQuery, OutputStream};
@@ -215,8 +216,14 @@ impl All<'_> {
 
     fn write_lost(&self, query: &ObjectQuery, item: &Item, buffer: &mut Vec<u8>) {
         if let Some(id) = self.id(item) {
-            push_hex(buffer, id.as_bytes());
-            buffer.extend_from_slice(b" missing");
+            let mut digits = Vec::new();
+            push_hex(&mut digits, id.as_bytes());
+            if query.format.is_json() {
+                write_nothing(buffer, &digits, "missing", None);
+            } else {
+                buffer.extend_from_slice(&digits);
+                buffer.extend_from_slice(b" missing");
+            }
             buffer.push(query.line_end);
         }
     }

@@ -1,8 +1,12 @@
 //! The format of a line about an object: git-cat-file(1) under "BATCH OUTPUT".
 
 use super::output::{push_hex, push_number};
+use crate::display::Document;
 use crate::{Error, Result};
 use hedgerow_pack::{ObjectId, ObjectKind};
+
+/// The name of the schema of JSON.
+const SCHEMA: &str = "hedgerow.cat-file.v1";
 
 /// A compiled format of a line.
 #[derive(Clone, Debug)]
@@ -32,6 +36,7 @@ enum Piece {
     Base,
     Rest,
     Mode,
+    Document,
 }
 
 /// What is known of an object. What was not asked for is left out.
@@ -75,6 +80,23 @@ impl Format {
         }
         format.text(rest);
         Ok(format)
+    }
+
+    /// The id, type and size as a JSON object, schema `hedgerow.cat-file.v1`.
+    pub fn json() -> Self {
+        Format {
+            pieces: vec![Piece::Document],
+            needs: Needs {
+                kind: true,
+                size: true,
+                ..Needs::default()
+            },
+        }
+    }
+
+    /// Whether lines are JSON objects.
+    pub(super) fn is_json(&self) -> bool {
+        self.pieces == [Piece::Document]
     }
 
     /// Takes an atom off `rest`, which starts with its parenthesis.
@@ -130,6 +152,7 @@ impl Format {
                     Some(base) => push_hex(buffer, base.as_slice()),
                     None => buffer.resize(buffer.len() + facts.id.len() * 2, b'0'),
                 },
+                Piece::Document => write_document(buffer, facts),
                 Piece::Rest => buffer.extend_from_slice(facts.rest),
                 Piece::Mode => {
                     let mode = facts.mode.map(|mode| format!("{mode:06o}"));
@@ -138,6 +161,29 @@ impl Format {
             }
         }
     }
+}
+
+fn write_document(buffer: &mut Vec<u8>, facts: &Facts<'_>) {
+    let mut id = Vec::with_capacity(2 * facts.id.len());
+    push_hex(&mut id, facts.id);
+    let mut document = Document::begin(buffer, SCHEMA);
+    document.bytes("object", &id);
+    document.text("type", facts.kind.map_or("", ObjectKind::name));
+    document.number("size_bytes", facts.size);
+    if let Some(mode) = facts.mode {
+        document.number("mode", mode.into());
+    }
+    document.end();
+}
+
+/// Appends that `name` leads to no object, for the reason that `word` says, and where it leads.
+pub(super) fn write_nothing(buffer: &mut Vec<u8>, name: &[u8], word: &str, path: Option<&[u8]>) {
+    let mut document = Document::begin(buffer, SCHEMA);
+    document.bytes("name", name).text("problem", word);
+    if let Some(path) = path {
+        document.bytes("path", path);
+    }
+    document.end();
 }
 
 #[cfg(test)]

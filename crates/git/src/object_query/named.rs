@@ -1,5 +1,6 @@
 //! Objects that somebody names.
 
+use super::format::write_nothing;
 use super::line::{write_content, write_line, Subject};
 use super::output::push_hex;
 use super::{ObjectQuery, OutputStream};
@@ -125,7 +126,7 @@ impl<'r> NamedObjects<'r> {
         let (id, mode) = match self.resolve(name)? {
             Resolved::Object(id, mode) => (id, mode),
             Resolved::Nothing(word) => return Ok(self.say(name, word)),
-            Resolved::Link(word, path) => return Ok(self.say_path(word, path.as_bstr())),
+            Resolved::Link(word, path) => return Ok(self.say_path(name, word, path.as_bstr())),
         };
         let found = self.repository.replacement(&id)?;
         let store = self.repository.objects();
@@ -209,9 +210,15 @@ impl<'r> NamedObjects<'r> {
     }
 
     /// A word, the length of a path, and the path.
-    fn say_path(&mut self, word: &str, path: &BStr) -> ControlFlow<()> {
+    fn say_path(&mut self, name: &BStr, word: &str, path: &BStr) -> ControlFlow<()> {
         let end = self.query.line_end;
         let buffer = self.output.buffer();
+        if self.query.format.is_json() {
+            let outside = (path != name).then_some(path.as_bytes());
+            write_nothing(buffer, name, word, outside);
+            buffer.push(end);
+            return self.output.flush();
+        }
         buffer.extend_from_slice(format!("{word} {}", path.len()).as_bytes());
         buffer.push(end);
         buffer.extend_from_slice(path);
@@ -222,9 +229,13 @@ impl<'r> NamedObjects<'r> {
     fn say(&mut self, name: &BStr, word: &str) -> ControlFlow<()> {
         let end = self.query.line_end;
         let buffer = self.output.buffer();
-        buffer.extend_from_slice(name);
-        buffer.push(b' ');
-        buffer.extend_from_slice(word.as_bytes());
+        if self.query.format.is_json() {
+            write_nothing(buffer, name, word, None);
+        } else {
+            buffer.extend_from_slice(name);
+            buffer.push(b' ');
+            buffer.extend_from_slice(word.as_bytes());
+        }
         buffer.push(end);
         self.output.flush()
     }

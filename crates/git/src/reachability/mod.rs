@@ -2,12 +2,14 @@
 //! and the notation for commits and objects (gitrevisions(7)).
 
 mod arguments;
+mod documents;
 mod hindrances;
 mod request_options;
 mod roots;
 mod sources;
 
 pub use arguments::RevisionArguments;
+pub use documents::{push_commit, push_marked, push_missing, push_object};
 pub use hindrances::Hindrance;
 pub use request_options::request_option;
 pub use roots::{exists, Roots};

@@ -92,6 +92,7 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         if is_odd {
             return Err(Failure::usage("this option requires a batch mode"));
         }
+        json(global, false)?;
         return single::run(command, &repository, output);
     };
     if given.next().is_some() {
@@ -107,8 +108,12 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         )?),
         None => None,
     };
+    json(global, which == 1 && format.is_none() && !command.null)?;
     let query = ObjectQuery {
-        format: Format::parse(format.as_ref().map(|format| format.as_bytes()))?,
+        format: match format {
+            _ if global.json => Format::json(),
+            format => Format::parse(format.as_ref().map(|format| format.as_bytes()))?,
+        },
         contents: which == 0,
         is_buffered: command.buffer || command.batch_all_objects && !command.no_buffer,
         follows_links: command.follow_symlinks,
@@ -126,6 +131,15 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         obey_standard_input(&mut objects, which == 2, query.contents, input_end)?;
     }
     Ok(0)
+}
+
+/// Refuses `--json` where lines have a form of their own.
+fn json(global: &Global, can_be: bool) -> Result<(), Failure> {
+    if global.json && !can_be {
+        let words = "--json is for --batch-check without a format, and takes no -Z";
+        return Err(Failure::usage(words));
+    }
+    Ok(())
 }
 
 /// Only what can be told of an object by itself.

@@ -41,6 +41,7 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
     let source = sources.of(&repository);
     let mut options = Options::default();
     options.is_quiet = global.quiet;
+    options.json = global.json;
     options.quotes_high = repository.config().bool("core.quotePath")?.unwrap_or(true);
     options.parse(&repository, source, &command.words, output)?;
     options.check()?;

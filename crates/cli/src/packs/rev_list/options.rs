@@ -27,6 +27,8 @@ pub struct Options {
     /// `core.quotePath`: bytes above 127 are quoted in what is told.
     pub quotes_high: bool,
     pub null: bool,
+    /// One JSON object a line.
+    pub json: bool,
     /// The sum of sizes on disk; `true` for a form for people.
     pub disk_usage: Option<bool>,
     pub use_bitmap_index: bool,
@@ -107,6 +109,10 @@ impl Options {
                          together";
             return Err(Failure::fatal(words));
         }
+        if self.json && (self.null || self.count || self.disk_usage.is_some()) {
+            let words = "--json has lines of its own: it takes no -z, --count, --disk-usage";
+            return Err(Failure::usage(words));
+        }
         let marks = self.left_right || self.timestamp || self.disk_usage.is_some();
         let is_odd = marks || self.request.objects == Objects::WithEdges || self.use_bitmap_index;
         if self.null && is_odd {
@@ -121,7 +127,8 @@ impl Options {
             && !self.parents
             && !self.timestamp
             && !self.request.keep_omitted
-            && !self.null;
+            && !self.null
+            && !self.json;
         let is_set = self.request.is_answered_by_bitmaps(self.count);
         self.use_bitmap_index && is_shown_plainly && is_set
     }

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use hedgerow::display::humanised;
 use hedgerow::display::quoted_with_spaces;
 use hedgerow::plumbing::git::object_query::{push_hex, push_number, OutputStream};
+use hedgerow::plumbing::git::reachability::{push_commit, push_marked, push_missing, push_object};
 use hedgerow::plumbing::pack::{ObjectId, ObjectKind};
 use hedgerow::plumbing::reach::{MissingObject, Remainder, Source, Visitor, Walk, WalkedCommit};
 use hedgerow_fs::StandardOutput;
@@ -39,9 +40,7 @@ impl<'o> Printer<'o> {
             return Err(failure);
         }
         for id in &remainder.omitted {
-            self.stream.buffer().push(b'~');
-            push_hex(self.stream.buffer(), id.as_slice());
-            self.stream.buffer().push(b'\n');
+            self.marked(b'~', "omitted", id);
         }
         if self.options.print_missing {
             for object in &remainder.missing {
@@ -65,7 +64,22 @@ impl<'o> Printer<'o> {
         Ok(())
     }
 
+    fn marked(&mut self, mark: u8, word: &str, id: &ObjectId) {
+        let buffer = self.stream.buffer();
+        if self.options.json {
+            push_marked(buffer, id, word);
+        } else {
+            buffer.push(mark);
+            push_hex(buffer, id.as_slice());
+            buffer.push(b'\n');
+        }
+    }
+
     fn missing(&mut self, object: &MissingObject) {
+        if self.options.json {
+            push_missing(self.stream.buffer(), object);
+            return;
+        }
         let (end, quotes_high) = (self.end(), self.options.quotes_high);
         let buffer = self.stream.buffer();
         let is_line = end == b'\n';
@@ -122,9 +136,7 @@ impl<'o> Printer<'o> {
 
 impl Visitor for Printer<'_> {
     fn edge(&mut self, id: &ObjectId) -> ControlFlow<()> {
-        self.stream.buffer().push(b'-');
-        push_hex(self.stream.buffer(), id.as_slice());
-        self.stream.buffer().push(b'\n');
+        self.marked(b'-', "edge", id);
         self.stream.step()
     }
 
@@ -143,6 +155,11 @@ impl Visitor for Printer<'_> {
                 self.right += 1
             }
             return ControlFlow::Continue(());
+        }
+        if self.options.json {
+            let shows_sides = self.options.left_right;
+            push_commit(self.stream.buffer(), walk, found, shows_sides);
+            return self.stream.step();
         }
         let end = self.end();
         let buffer = self.stream.buffer();
@@ -169,7 +186,7 @@ impl Visitor for Printer<'_> {
         self.stream.step()
     }
 
-    fn object(&mut self, id: &ObjectId, _: ObjectKind, name: &[u8]) -> ControlFlow<()> {
+    fn object(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> ControlFlow<()> {
         if self.options.disk_usage.is_some() {
             return self.weigh(id);
         }
@@ -179,6 +196,11 @@ impl Visitor for Printer<'_> {
         if self.options.count {
             self.right += 1;
             return ControlFlow::Continue(());
+        }
+        if self.options.json {
+            let path = if self.options.hides_names { b"" } else { name };
+            push_object(self.stream.buffer(), id, kind, path);
+            return self.stream.step();
         }
         let end = self.end();
         let buffer = self.stream.buffer();

@@ -2,7 +2,7 @@
 //! git.
 
 use crate::environment;
-use crate::failure::{Failure, USAGE};
+use crate::failure::{Failure, FATAL, USAGE};
 use hedgerow::repository::InPlaceOf;
 use hedgerow::shim::{choose, Handover, Variables};
 use hedgerow_fs::{StandardInput, StandardOutput};
@@ -12,6 +12,17 @@ use std::sync::OnceLock;
 
 /// A file to which each call adds a line: who answered it, and why.
 const LOG: &str = "HEDGEROW_SHIM_LOG";
+
+/// Commands that change nothing.
+const READING: [&str; 7] = [
+    "archive",
+    "cat-file",
+    "diff-files",
+    "diff-index",
+    "ls-files",
+    "rev-list",
+    "status",
+];
 
 /// A call that hedgerow answers.
 struct Call {
@@ -74,6 +85,10 @@ pub fn call() -> Option<InPlaceOf> {
     CALL.get().map(|call| InPlaceOf {
         command: call.command,
         is_paged: StandardOutput::is_terminal(),
+        is_promised: call.words.iter().any(|word| {
+            let word = word.as_encoded_bytes();
+            word == b"--promisor" || word.starts_with(b"--promisor=")
+        }),
     })
 }
 
@@ -83,8 +98,11 @@ pub fn kept_or_handed_over(outcome: Result<u8, Failure>) -> Result<u8, Failure> 
     let Some(call) = CALL.get() else {
         return outcome;
     };
+    // Git may know what to do: it fetches what a partial clone lacks, whoever reads it.
+    let only_reads = READING.contains(&call.command);
     let because = match &outcome {
         Err(failure) if failure.exit_code == USAGE => failure.message.as_str(),
+        Err(failure) if failure.exit_code == FATAL && only_reads => failure.message.as_str(),
         _ => {
             note(&call.variables, "hedgerow", Some(&call.command.into()), "");
             return outcome;

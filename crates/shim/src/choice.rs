@@ -59,6 +59,13 @@ pub fn choose(words: &[OsString], variables: &Variables) -> Result<Ours, Gits> {
     {
         return Err(gits("GIT_NAMESPACE".to_owned()));
     }
+    // Paths in quotes, or relative to the top of the working tree.
+    let alternates = variables.get("GIT_ALTERNATE_OBJECT_DIRECTORIES");
+    let alternates = alternates.unwrap_or_default();
+    let mut parts = alternates.as_bytes().split(|byte| *byte == b':');
+    if parts.any(|part| !part.is_empty() && !part.starts_with(b"/")) {
+        return Err(gits("GIT_ALTERNATE_OBJECT_DIRECTORIES".to_owned()));
+    }
     let known = table::commands().find(|known| name == *known);
     let command = known.ok_or_else(|| gits(name.to_string_lossy().into_owned()))?;
     match not_ours(command, rest) {
@@ -96,6 +103,11 @@ fn not_ours(command: &str, words: &[OsString]) -> Option<String> {
         }
         ("submodule", Some("update" | "init" | "status")) => None,
         ("submodule", _) => Some("a subcommand"),
+        ("rev-list" | "pack-objects", _)
+            if words.iter().any(|word| contains(word, b"sparse:oid")) =>
+        {
+            Some("sparse:oid")
+        }
         ("archive", _) if words.iter().any(|word| contains(word, b"zip")) => Some("zip"),
         _ => None,
     };

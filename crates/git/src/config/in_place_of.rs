@@ -1,6 +1,7 @@
 //! What the configuration leaves to the real git where hedgerow was called in its place.
 
-use super::{boolean, Config};
+use super::boolean;
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::ByteSlice;
 
@@ -11,6 +12,9 @@ pub struct InPlaceOf {
     pub command: &'static str,
     /// Its output goes to a terminal, where git may start a pager.
     pub is_paged: bool,
+    /// It receives objects that a remote promises (`--promisor`). Those of this repository to which they
+    /// refer would then no longer be kept, so git repacks them.
+    pub is_promised: bool,
 }
 
 /// Settings with which git writes a trace.
@@ -23,8 +27,10 @@ const TRACES: [&str; 3] = [
 impl InPlaceOf {
     /// # Errors
     /// [`Error::NotBuilt`]: the call is the real git's, because of `hedgerow.shim.<command>`,
-    /// `pager.<command>`, or a trace that git is to write.
-    pub(crate) fn check(self, config: &Config) -> Result<()> {
+    /// `pager.<command>`, a trace that git is to write, or what a
+    /// partial clone asks for.
+    pub(crate) fn check(self, repository: &Repository) -> Result<()> {
+        let config = repository.config();
         let says = |text: Option<bstr::BString>| text.and_then(|text| boolean(text.as_bstr()));
         let own = says(config.string_in("hedgerow", "shim".into(), self.command));
         let pager = config.string(&format!("pager.{}", self.command));
@@ -37,6 +43,13 @@ impl InPlaceOf {
             format!("hedgerow.shim.{} is off", self.command)
         } else if self.is_paged && is_paged {
             format!("pager.{} is on", self.command)
+        } else if self.command == "cat-file" && !repository.promisor_remotes().is_empty() {
+            "a partial clone may lack what is asked for".to_owned()
+        } else if self.command == "index-pack"
+            && self.is_promised
+            && repository.has_own_objects()?
+        {
+            "objects that promised ones refer to are to be repacked".to_owned()
         } else if let Some(key) = traced {
             format!("{key} is set")
         } else {

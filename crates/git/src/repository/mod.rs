@@ -78,7 +78,7 @@ impl Repository {
         let layout = discover::discover(environment)?;
         let repository = Self::open(environment, layout)?;
         if let Some(call) = &environment.in_place_of {
-            call.check(repository.config())?;
+            call.check(&repository)?;
         }
         Ok(repository)
     }

@@ -9,6 +9,7 @@ use hedgerow_fs::{Exit, Process};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 
 impl Repository {
     /// The remotes that have promised objects, in the order in which git asks them.
@@ -24,6 +25,27 @@ impl Repository {
         // The one that the extension names is asked last, as in git.
         remotes.extend(first.map(ToOwned::to_owned));
         remotes
+    }
+
+    /// Whether there are objects that no remote has promised: loose ones, or packs without a `.promisor`.
+    pub(crate) fn has_own_objects(&self) -> Result<bool> {
+        let objects = self.objects().directory();
+        let names = |path: &Path| {
+            let entries = hedgerow_fs::list_directory(path)?.unwrap_or_default();
+            Ok::<_, Error>(entries.into_iter().map(|entry| entry.name))
+        };
+        let packs: Vec<_> = names(&objects.join("pack"))?.collect();
+        let is_promised = |stem: &[u8]| {
+            let promise = [stem, b".promisor"].concat();
+            packs.iter().any(|name| *name == *promise)
+        };
+        let mut stems = packs.iter().filter_map(|name| name.strip_suffix(b".pack"));
+        if stems.any(|stem| !is_promised(stem)) {
+            return Ok(true);
+        }
+        let is_fan = |name: &[u8]| name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit);
+        let found = names(objects)?.any(|name| is_fan(&name));
+        Ok(found)
     }
 
     /// Runs `run`, and again as often as it ends with an error for objects that are missing here and

@@ -47,16 +47,21 @@ impl Repository {
         Ok(self.grafts.get_or_init(|| grafts))
     }
 
-    fn shallow_file(&self) -> PathBuf {
+    /// The file that lists the boundary of a shallow clone; `None` if the environment says that there is
+    /// none.
+    fn shallow_file(&self) -> Option<PathBuf> {
         match &self.environment.shallow_file {
-            Some(file) => self.environment.cwd.join(file),
-            None => self.common_dir.join("shallow"),
+            Some(file) if file.as_os_str().is_empty() => None,
+            Some(file) => Some(self.environment.cwd.join(file)),
+            None => Some(self.common_dir.join("shallow")),
         }
     }
 
     /// Removes commits that are gone from the list of those at the boundary of a shallow clone.
     pub fn prune_shallow(&self) -> Result<()> {
-        let path = self.shallow_file();
+        let Some(path) = self.shallow_file() else {
+            return Ok(());
+        };
         let content = read(&path)?;
         let is_here = |line: &&[u8]| {
             let id = ObjectId::from_hex(line.trim_ascii());
@@ -86,7 +91,10 @@ impl Repository {
                 grafts.parents.insert(commit, ids.collect());
             }
         }
-        let shallow = read(&self.shallow_file())?;
+        let shallow = match self.shallow_file() {
+            Some(path) => read(&path)?,
+            None => Vec::new(),
+        };
         let ids = shallow.lines().map(<[u8]>::trim_ascii);
         grafts.shallow = ids.filter_map(|hex| ObjectId::from_hex(hex).ok()).collect();
         let boundary = grafts.shallow.iter().map(|commit| (*commit, Vec::new()));

@@ -209,5 +209,8 @@ fn the_boundary_of_a_shallow_clone_needs_no_parents() {
     assert_eq!(receiver.agree(&named, &whole).code, 0);
     let receiver = Twins::new("sha1");
     receiver.write(".git/shallow", &boundary);
+    let none = [&["--shallow-file", ""], &check[..]].concat();
+    let refused = receiver.agree(&none, &whole);
+    refused.refused("did not receive expected object");
     assert_eq!(receiver.agree(&check, &whole).code, 0);
 }

@@ -279,7 +279,8 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
     let (output, quiet) = (run.output, run.global.quiet && is_push);
     match outcome {
         PushOutcome::Pushed(_) => return 0,
-        PushOutcome::NoChanges => {
+        PushOutcome::NoChanges(warnings) => {
+            warn(warnings, output);
             if !quiet && is_push {
                 output.data(b"No local changes to save\n");
             }
@@ -302,7 +303,8 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
             output.error_line("Did you forget to 'git add'?");
         }
         PushOutcome::Unmerged(paths) => needs_merge(paths, output),
-        PushOutcome::Unsaved(error) => {
+        PushOutcome::Unsaved { error, warnings } => {
+            warn(warnings, output);
             output.error(error);
             if !quiet {
                 output.error_line("Cannot save the current worktree state");

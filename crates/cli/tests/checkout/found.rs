@@ -470,3 +470,23 @@ fn with_submodule() -> Repository {
     repository.git(&["branch", "with"]);
     repository
 }
+
+/// Git leaves alone what it was told to, by force too, and a directory in its place.
+#[test]
+fn force_leaves_a_directory_in_the_place_of_a_file_that_is_skipped() {
+    for words in [
+        &["checkout", "-f", "second"][..],
+        &["reset", "--hard", "second"],
+        &["read-tree", "--reset", "-u", "second"],
+    ] {
+        for bit in ["--skip-worktree", "--assume-unchanged"] {
+            let mut pair = Pair::of(&origin(), &format!("{words:?} {bit}"));
+            pair.each("a directory", |repository| {
+                repository.git(&["update-index", bit, "b/f"]);
+                repository.remove("b/f");
+                repository.write("b/f/mine", "untracked\n");
+            });
+            pair.both(words[0], "", &words[1..], &[]);
+        }
+    }
+}

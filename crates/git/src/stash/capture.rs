@@ -44,7 +44,7 @@ impl Changes {
     pub(super) fn find(
         session: &Session<'_>,
         old: OldIndex,
-        head: ObjectId,
+        head: Option<ObjectId>,
         specs: Option<&Pathspecs>,
     ) -> Result<Changes> {
         let fits = |path: &BStr, mode: Mode| specs.is_none_or(|specs| specs.fits(path, mode));
@@ -66,7 +66,7 @@ impl Changes {
                 *state = State::Clean;
             }
         }
-        let mut staged = staged(session.repository, &old.index, Some(head), &engine)?;
+        let mut staged = staged(session.repository, &old.index, head, &engine)?;
         let is_staged = !staged.changes.is_empty();
         staged.changes.retain(|change| {
             let version = change.index.or(change.head);

@@ -45,8 +45,8 @@ pub enum PushOutcome {
     /// An entry was made, and the changes are gone from the working tree and the index, apart from
     /// the failures it lists.
     Pushed(Box<Pushed>),
-    /// There are no changes.
-    NoChanges,
+    /// There are no changes, but git's warnings about directories that may not be read.
+    NoChanges(Vec<String>),
     /// Nothing was staged, and only that was to be put aside.
     NothingStaged,
     /// There is no commit yet.
@@ -55,8 +55,13 @@ pub enum PushOutcome {
     Unmatched(Vec<BString>),
     /// These paths are in conflict.
     Unmerged(Vec<BString>),
-    /// What is in the working tree cannot be recorded, for this reason.
-    Unsaved(Error),
+    /// What is in the working tree cannot be recorded.
+    Unsaved {
+        /// The reason.
+        error: Error,
+        /// Git's warnings until then.
+        warnings: Vec<String>,
+    },
     /// These staged files have changes since, so that what was staged cannot be taken out of them.
     Unseparable(Vec<BString>),
 }
@@ -212,17 +217,21 @@ pub(super) fn record(
     }
     let head = repository.head()?;
     let Some(id) = head.id() else {
-        return Ok(Err(PushOutcome::NoCommit.into()));
+        let changes = Changes::find(session, old, None, specs.as_ref())?;
+        return Ok(Err(Unrecorded {
+            outcome: PushOutcome::NoCommit,
+            refreshed: changes.refreshed_index(),
+        }));
     };
     let commit = repository.commit(&id)?;
-    let changes = Changes::find(session, old, commit.tree, specs.as_ref())?;
+    let changes = Changes::find(session, old, Some(commit.tree), specs.as_ref())?;
     let wish = options.untracked;
     let mut warnings = Vec::new();
     let (specs_given, execution) = (&options.pathspecs, session.execution());
     let untracked = untracked::list(repository, wish, specs_given, execution, &mut warnings)?;
     if !changes.are_there() && untracked.is_empty() {
         return Ok(Err(Unrecorded {
-            outcome: PushOutcome::NoChanges,
+            outcome: PushOutcome::NoChanges(warnings),
             refreshed: changes.refreshed_index(),
         }));
     }
@@ -280,7 +289,7 @@ pub(super) fn record(
         match changes.worktree_tree(session, &writer, &mut warnings) {
             Ok(tree) => tree,
             Err(error @ (Error::Usage { .. } | Error::Setup { .. })) => {
-                return Ok(Err(PushOutcome::Unsaved(error).into()))
+                return Ok(Err(PushOutcome::Unsaved { error, warnings }.into()))
             }
             Err(error) => return Err(error),
         }

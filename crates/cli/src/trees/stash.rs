@@ -248,15 +248,19 @@ fn pushed(run: &Run<'_>, command: &Push, is_save: bool) -> Result<u8, Failure> {
     Ok(not_pushed(run, &outcome, true))
 }
 
-/// The result; `None` if somebody else holds the lock on the index, which is told.
+/// The result; `None` if the index cannot be locked, which is told.
 fn unless_locked<T>(result: Result<T, Error>, output: &Output) -> Result<Option<T>, Failure> {
     match result {
-        Err(Error::Fs(error)) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            output.error(format_args!(
-                "Unable to create '{}': File exists.\n\nAnother git process seems to be running in \
-                 this repository, or the lock file may be stale",
-                error.path.display()
-            ));
+        Err(Error::Fs(error)) if error.path.ends_with("index.lock") => {
+            if error.kind() == std::io::ErrorKind::AlreadyExists {
+                output.error(format_args!(
+                    "Unable to create '{}': File exists.\n\nAnother git process seems to be running \
+                     in this repository, or the lock file may be stale",
+                    error.path.display()
+                ));
+            } else {
+                output.error(error);
+            }
             output.error("could not write index");
             Ok(None)
         }
@@ -308,6 +312,12 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
             output.error(error);
             if !quiet {
                 output.error_line("Cannot save the current worktree state");
+            }
+        }
+        PushOutcome::Unnamed(error) => {
+            output.error(error);
+            if !quiet {
+                output.error_line("Cannot save the current status");
             }
         }
         PushOutcome::Unseparable(paths) => {

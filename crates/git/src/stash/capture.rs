@@ -369,10 +369,11 @@ fn save(
         FileKind::Symlink => hedgerow_tree::EntryKind::Symlink,
         _ => return Ok(saved),
     };
-    let cleaned = comparison.cleaned(path, buffers)?;
-    if let Some(reason) = cleaned.error {
-        return Err(Error::Setup { reason });
-    }
+    let cleaned = match comparison.cleaned(path, buffers, true) {
+        // The reason names the path.
+        Err(Error::Convert { reason, .. }) => return Err(Error::Setup { reason }),
+        cleaned => cleaned?,
+    };
     let id = writer.write(deflater, ObjectKind::Blob, &cleaned.content)?;
     saved.side = Some(Side { kind, id });
     saved.warning = cleaned.warning;

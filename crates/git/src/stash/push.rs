@@ -6,8 +6,8 @@ use super::list::{set, STASH};
 use super::taking::Taking;
 use super::untracked::{self, UntrackedWish};
 use crate::checkout::{
-    checkout_paths, reset, Done, PathOptions, PathOutcome, ResetMode, ResetOptions, ResetOutcome,
-    ResetRequest, ResetTarget, Session, Unmerged,
+    checkout_paths, reset, Done, Failure, PathOptions, PathOutcome, ResetMode, ResetOptions,
+    ResetOutcome, ResetRequest, ResetTarget, Session, Unmerged,
 };
 use crate::index::{Index, Mode};
 use crate::objects::{write_tree, NewCommit, ObjectWriter, TreeRow};
@@ -62,6 +62,8 @@ pub enum PushOutcome {
         /// Git's warnings until then.
         warnings: Vec<String>,
     },
+    /// The commits of the entry are there, but not its name, for this reason.
+    Unnamed(Error),
     /// These staged files have changes since, so that what was staged cannot be taken out of them.
     Unseparable(Vec<BString>),
 }
@@ -85,9 +87,14 @@ pub struct Pushed {
 /// Puts local changes aside.
 pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
-    let recorded = match record(&session, options)? {
-        Ok(recorded) => recorded,
-        Err(Unrecorded { outcome, refreshed }) => {
+    let recorded = match record(&session, options) {
+        Ok(Ok(recorded)) => recorded,
+        Err(error) if is_of_contents(&error) => {
+            let warnings = Vec::new();
+            return Ok(PushOutcome::Unsaved { error, warnings });
+        }
+        Err(error) => return Err(error),
+        Ok(Err(Unrecorded { outcome, refreshed })) => {
             if let Some(index) = refreshed {
                 session.write_index(&index, false)?;
             }
@@ -101,46 +108,84 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     } else {
         Vec::new()
     };
+    if let Err(error) = name_entry(repository, &recorded) {
+        return Ok(PushOutcome::Unnamed(error));
+    }
+    let mut pushed = Pushed {
+        commit: recorded.commit,
+        message: recorded.message.clone(),
+        warnings: recorded.warnings.clone(),
+        done: Done::default(),
+        not_kept: Vec::new(),
+    };
+    match take_back(session, options, recorded, directories, &mut pushed) {
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        Err(error) => pushed.done.failures.push(Failure {
+            path: BString::default(),
+            reason: error.to_string(),
+        }),
+        Ok(()) => {}
+    }
+    Ok(PushOutcome::Pushed(Box::new(pushed)))
+}
+
+/// Whether a file could not be read or converted, or an object not be read or written.
+fn is_of_contents(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Fs(_)
+            | Error::Pack(_)
+            | Error::MissingBlob { .. }
+            | Error::MissingContent { .. }
+            | Error::CorruptObject { .. }
+            | Error::Content { .. }
+            | Error::Convert { .. }
+            | Error::Filter { .. }
+            | Error::Setup { .. }
+    )
+}
+
+/// Makes the commit the newest entry.
+fn name_entry(repository: &Repository, recorded: &Recorded) -> Result<()> {
     if !repository.has_log(STASH.into()) {
         super::list::clear_stash(repository)?;
     }
-    let message = &recorded.message;
-    set(
-        repository,
-        recorded.commit,
-        &recorded.committer,
-        message.as_ref(),
-    )?;
+    let message = recorded.message.as_ref();
+    set(repository, recorded.commit, &recorded.committer, message)?;
     if recorded.is_durable {
         super::list::sync_stash(repository)?;
     }
-    let mut done = Done::default();
-    recorded.take_untracked(&session, &mut done)?;
-    untracked::remove_empty(&session, directories, &mut done);
+    Ok(())
+}
+
+/// Takes what is in the entry out of the working tree and the index.
+fn take_back(
+    session: Session<'_>,
+    options: &PushOptions,
+    recorded: Recorded,
+    directories: Vec<BString>,
+    pushed: &mut Pushed,
+) -> Result<()> {
+    let (repository, done) = (session.repository, &mut pushed.done);
+    recorded.take_untracked(&session, done)?;
+    untracked::remove_empty(&session, directories, done);
     // What follows locks the index itself.
     drop(session);
     if options.staged {
-        restore_paths(repository, options, recorded.taking, &mut done)?;
+        restore_paths(repository, options, recorded.taking, done)?;
         if options.pathspecs.is_empty() && !options.keep_index {
             // The index is as HEAD already; but git resets it here, and logs that.
             reset_index(repository, &options.execution)?;
         }
     } else if options.pathspecs.is_empty() {
-        reset_hard(repository, options, recorded.head, &mut done)?;
+        reset_hard(repository, options, recorded.head, done)?;
     } else {
-        restore_paths(repository, options, recorded.taking, &mut done)?;
+        restore_paths(repository, options, recorded.taking, done)?;
     }
-    let mut not_kept = Vec::new();
     if options.keep_index && !options.staged && !recorded.index_tree.is_empty_tree() {
-        not_kept = keep_index(repository, options, recorded.index_tree, &mut done)?;
+        pushed.not_kept = keep_index(repository, options, recorded.index_tree, done)?;
     }
-    Ok(PushOutcome::Pushed(Box::new(Pushed {
-        commit: recorded.commit,
-        message: recorded.message,
-        warnings: recorded.warnings,
-        done,
-        not_kept,
-    })))
+    Ok(())
 }
 
 /// Makes the commits of an entry and changes nothing else.

@@ -64,6 +64,17 @@ impl Process {
         outcome?;
         Ok(Answer { exit, messages })
     }
+
+    /// Runs it with nothing to read. Also returns its standard output, no more than `limit_bytes` of it;
+    /// it may end before it has written the rest.
+    pub fn output(&self, limit_bytes: u64) -> Result<(Vec<u8>, Answer)> {
+        let mut text = Vec::new();
+        let answer = self.ask(b"", &mut |output| {
+            let mut limited = Read::take(output, limit_bytes);
+            limited.read_to_end(&mut text).map(drop)
+        })?;
+        Ok((text, answer))
+    }
 }
 
 /// The first bytes of a stream, which is read to its end.
@@ -103,6 +114,14 @@ mod tests {
         assert_eq!(answer, question);
         assert_eq!(ended.exit, Exit::Status(3));
         assert_eq!(ended.messages, b"words\n");
+    }
+
+    #[test]
+    fn output_ends_at_its_limit() {
+        let (text, ended) = shell("echo words; exit 3").output(3).unwrap();
+        assert_eq!((&text[..], ended.exit), (&b"wor"[..], Exit::Status(3)));
+        let (text, _) = shell("yes").output(1000).unwrap();
+        assert_eq!(text.len(), 1000);
     }
 
     #[test]

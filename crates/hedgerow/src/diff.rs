@@ -27,8 +27,8 @@
 //! ```
 
 pub use hedgerow_git::diff::{
-    algorithm, pairs_of, show, tree_pairs, DiffOptions, FileContents, Formats, KindFilter, Listing,
-    PatchOptions,
+    algorithm, pairs_of, show, tree_pairs, with_contents, DiffOptions, FileContents, Formats,
+    KindFilter, Listing, PatchOptions,
 };
 pub use hedgerow_git::diffstat::{colors, DiffstatOptions, Widths};
 pub use hedgerow_git::merge::Algorithm;

@@ -14,7 +14,7 @@
 //! # let repository = Repository::discover(&environment)?;
 //! match push(&repository, &PushOptions::default())? {
 //!     PushOutcome::Pushed(pushed) => println!("{} is {}", pushed.message, pushed.commit),
-//!     PushOutcome::NoChanges => println!("nothing to put aside"),
+//!     PushOutcome::NoChanges(_) => println!("nothing to put aside"),
 //!     other => println!("refused: {other:?}"),
 //! }
 //!

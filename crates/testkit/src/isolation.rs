@@ -51,3 +51,24 @@ pub fn hide_environment(command: &mut Command) -> &mut Command {
 pub fn use_global_config(command: &mut Command, file: impl AsRef<Path>) -> &mut Command {
     command.env("GIT_CONFIG_GLOBAL", file.as_ref())
 }
+
+/// `command` without the capabilities by which root ignores permissions, for tests of what may not be
+/// read.
+pub fn obeying_permissions(command: Command) -> Command {
+    let mut outer = Command::new("setpriv");
+    outer.args(["--bounding-set", "-dac_override,-dac_read_search", "--"]);
+    outer
+        .env_clear()
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    if let Some(directory) = command.get_current_dir() {
+        outer.current_dir(directory);
+    }
+    outer
+}

@@ -10,7 +10,7 @@ use crate::statistics;
 use crate::trees::diff_shown::{Settings, ShownDifferences};
 use bstr::{BString, ByteSlice};
 use clap::Args;
-use hedgerow::diff::{pairs_of, show, Detection, FileContents, Formats, Listing};
+use hedgerow::diff::{pairs_of, show, with_contents, Detection, FileContents, Formats, Listing};
 use hedgerow::repository::{Error, Repository};
 use hedgerow::status::{
     ignored_in_submodules, index_differences, tree_differences, DifferenceOptions, Differences,
@@ -208,13 +208,15 @@ impl<'a> Run<'a> {
         if self.global.quiet {
             options.renames.detection = Detection::Off;
         }
+        let pairs = pairs_of(&found.list);
+        let supplied = with_contents(repository, &pairs, &options)?;
+        let repository = supplied.as_ref().unwrap_or(repository);
         let reads = self.formats.reads_contents() || options.renames.detection != Detection::Off;
         let contents = if in_files && reads {
             FileContents::of_working_tree(repository, &found.list, execution)?
         } else {
             FileContents::of_objects(repository)
         };
-        let pairs = pairs_of(&found.list);
         let mut sink = |text: &[u8]| self.output.data(text);
         let differs = show(repository, pairs, &contents, &options, &mut sink)?;
         statistics::tell(self.global, execution, self.output)?;

@@ -14,7 +14,7 @@ use crate::trees::{self, checkout_options, messages};
 use crate::{git_options, status};
 use bstr::{BStr, BString, ByteSlice};
 use clap::{Args, Parser, Subcommand};
-use hedgerow::diff::{show, FileContents, Formats};
+use hedgerow::diff::{show, with_contents, FileContents, Formats};
 use hedgerow::repository::Error;
 use hedgerow::stash::{
     apply, clear_stash, create_entry, drop_entry, entry_changes, push, store_entry, Applied,
@@ -248,15 +248,19 @@ fn pushed(run: &Run<'_>, command: &Push, is_save: bool) -> Result<u8, Failure> {
     Ok(not_pushed(run, &outcome, true))
 }
 
-/// The result; `None` if somebody else holds the lock on the index, which is told.
+/// The result; `None` if the index cannot be locked, which is told.
 fn unless_locked<T>(result: Result<T, Error>, output: &Output) -> Result<Option<T>, Failure> {
     match result {
-        Err(Error::Fs(error)) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            output.error(format_args!(
-                "Unable to create '{}': File exists.\n\nAnother git process seems to be running in \
-                 this repository, or the lock file may be stale",
-                error.path.display()
-            ));
+        Err(Error::Fs(error)) if error.path.ends_with("index.lock") => {
+            if error.kind() == std::io::ErrorKind::AlreadyExists {
+                output.error(format_args!(
+                    "Unable to create '{}': File exists.\n\nAnother git process seems to be running \
+                     in this repository, or the lock file may be stale",
+                    error.path.display()
+                ));
+            } else {
+                output.error(error);
+            }
             output.error("could not write index");
             Ok(None)
         }
@@ -279,7 +283,8 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
     let (output, quiet) = (run.output, run.global.quiet && is_push);
     match outcome {
         PushOutcome::Pushed(_) => return 0,
-        PushOutcome::NoChanges => {
+        PushOutcome::NoChanges(warnings) => {
+            warn(warnings, output);
             if !quiet && is_push {
                 output.data(b"No local changes to save\n");
             }
@@ -302,10 +307,17 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
             output.error_line("Did you forget to 'git add'?");
         }
         PushOutcome::Unmerged(paths) => needs_merge(paths, output),
-        PushOutcome::Unsaved(error) => {
+        PushOutcome::Unsaved { error, warnings } => {
+            warn(warnings, output);
             output.error(error);
             if !quiet {
                 output.error_line("Cannot save the current worktree state");
+            }
+        }
+        PushOutcome::Unnamed(error) => {
+            output.error(error);
+            if !quiet {
+                output.error_line("Cannot save the current status");
             }
         }
         PushOutcome::Unseparable(paths) => {
@@ -576,6 +588,8 @@ fn shown(run: &Run<'_>, command: &Show) -> Result<u8, Failure> {
         }
         other => other?,
     };
+    let supplied = with_contents(repository, &pairs, &options)?;
+    let repository = supplied.as_ref().unwrap_or(repository);
     let contents = FileContents::of_objects(repository);
     let mut sink = |text: &[u8]| run.output.data(text);
     let differs = show(repository, pairs, &contents, &options, &mut sink)?;

@@ -20,26 +20,6 @@ fn origin() -> Repository {
 /// A link took the place of a directory, and leads to one that has a directory of the same name as
 /// the file below. Git does not record that file as deleted.
 #[test]
-fn a_stash_keeps_files_below_a_link_that_leads_to_a_directory() {
-    let origin = Repository::init(&[]);
-    for path in ["d/x", "x/in", "top"] {
-        origin.write(path, format!("{path}\n"));
-    }
-    origin.commit("first");
-    let mut pair = Pair::of(&origin, "below a link");
-    pair.each("a link above", |repository| {
-        std::fs::remove_dir_all(repository.path("d")).unwrap();
-        repository.symlink("d", ".");
-        repository.write("top", "changed\n");
-    });
-    pair.both("stash", "", &["push"], &[]);
-    let recorded = pair
-        .hedgerow
-        .ask(&["ls-tree", "-r", "--name-only", "stash"]);
-    assert!(recorded.contains("d/x"), "{recorded}");
-}
-
-#[test]
 fn directories_of_files_that_are_not_there_go_with_their_entries() {
     for words in [&["checkout", "second"][..], &["checkout", "-f", "second"]] {
         let mut pair = Pair::of(&origin(), &format!("{words:?}"));
@@ -132,35 +112,6 @@ fn commands_refresh_the_index_as_git_does() {
         pair.both(words[0], "", &words[1..], &[]);
         pair.assert_fresh();
     }
-}
-
-#[test]
-fn nothing_staged_is_said_with_pathspecs_too() {
-    for words in [
-        &["push", "-S", "--", "top"][..],
-        &["push", "-k", "-S", "-q", "--", "a"],
-    ] {
-        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
-        pair.each("edit", |repository| {
-            repository.write("top", "mine\n");
-            repository.write("a/f", "mine\n");
-        });
-        pair.both("stash", "", words, &[]);
-    }
-}
-
-#[test]
-fn what_is_staged_stays_in_the_index_if_it_alone_is_put_aside() {
-    let mut pair = Pair::of(&origin(), "kept");
-    pair.any_trees = true;
-    pair.each("stage", |repository| {
-        repository.write("top", "mine\n");
-        repository.write("new", "new\n");
-        repository.remove("b/f");
-        repository.git(&["add", "-A"]);
-        repository.write("a/f", "unstaged\n");
-    });
-    pair.both("stash", "", &["push", "-k", "-S"], &[]);
 }
 
 #[test]
@@ -368,24 +319,6 @@ fn a_stash_has_the_file_in_the_place_of_a_submodule() {
     }
 }
 
-#[test]
-fn a_stash_does_not_replace_a_link_that_hides_files() {
-    for target in ["../real", "nowhere", "top"] {
-        let origin = Repository::init(&[]);
-        origin.write("d/x", "x\n");
-        origin.write("top", "top\n");
-        origin.commit("first");
-        let mut pair = Pair::of(&origin, target);
-        pair.each("a link above", |repository| {
-            std::fs::remove_dir_all(repository.path("d")).unwrap();
-            repository.symlink("d", target);
-        });
-        pair.both("stash", "", &["push"], &[]);
-        assert!(pair.hedgerow.ask(&["stash", "list"]).is_empty());
-        assert!(pair.hedgerow.path("d").is_symlink());
-    }
-}
-
 /// What is staged where the new tree has a submodule is in no commit. Git keeps it beside the
 /// submodule; here the switch is refused.
 #[test]
@@ -469,4 +402,48 @@ fn with_submodule() -> Repository {
     repository.commit("second");
     repository.git(&["branch", "with"]);
     repository
+}
+
+/// Git leaves alone what it was told to, by force too, and a directory in its place.
+#[test]
+fn force_leaves_a_directory_in_the_place_of_a_file_that_is_skipped() {
+    for words in [
+        &["checkout", "-f", "second"][..],
+        &["reset", "--hard", "second"],
+        &["read-tree", "--reset", "-u", "second"],
+    ] {
+        for bit in ["--skip-worktree", "--assume-unchanged"] {
+            let mut pair = Pair::of(&origin(), &format!("{words:?} {bit}"));
+            pair.each("a directory", |repository| {
+                repository.git(&["update-index", bit, "b/f"]);
+                repository.remove("b/f");
+                repository.write("b/f/mine", "untracked\n");
+            });
+            pair.both(words[0], "", &words[1..], &[]);
+        }
+    }
+}
+
+/// A link took the place of a directory, and leads to one that has the same names.
+#[test]
+fn files_that_a_link_above_leads_to_are_not_listed_as_deleted() {
+    for target in [".", "nowhere", "top"] {
+        let origin = Repository::init(&[]);
+        origin.commit_files(
+            &[
+                ("d/x", "d/x\n"),
+                ("d/y", "d/y\n"),
+                ("x/in", "x/in\n"),
+                ("top", "top\n"),
+            ],
+            "first",
+        );
+        let mut pair = Pair::of(&origin, target);
+        pair.each("a link above", |repository| {
+            std::fs::remove_dir_all(repository.path("d")).unwrap();
+            repository.symlink("d", target);
+        });
+        pair.both("ls-files", "", &["-d", "-m", "-o", "-t"], &[]);
+        pair.both("ls-files", "", &["-d"], &[]);
+    }
 }

@@ -143,3 +143,26 @@ fn packs_from_a_repository_on_this_machine_are_made_here() {
         assert_eq!(requests_served(Some(setting)), 0, "{setting:?}");
     }
 }
+
+#[test]
+fn contents_that_are_compared_are_fetched_in_one_request() {
+    let (_origin, partial) = clone("blob:none");
+    done(partial.hedgerow(&["checkout", "-q", "origin/old"]));
+    let before = packs(&partial);
+    let words = ["diff-index", "--raw", "origin/main"];
+    done(partial.hedgerow(&words));
+    assert_eq!(packs(&partial), before, "a list needs no contents");
+    partial.write("dir0/file0", "three\n");
+    let words = ["diff-index", "-p", "--stat", "origin/main"];
+    let copy = partial.copy(&partial.root.with_file_name("copy"));
+    let found = partial.hedgerow(&words);
+    assert_eq!(packs(&partial), before + 1);
+    assert_eq!(found.ok("diff-index"), copy.git(&words));
+    // Without a remote that gives them, nothing is shown.
+    let (origin, partial) = clone("blob:none");
+    partial.git(&["read-tree", "origin/old"]);
+    std::fs::remove_dir_all(&origin.root).unwrap();
+    let outcome = partial.hedgerow(&["diff-index", "--cached", "-p", "origin/main"]);
+    assert_eq!((outcome.code, outcome.stdout.len()), (128, 0));
+    assert!(outcome.stderr.contains("unable to read "), "{outcome:?}");
+}

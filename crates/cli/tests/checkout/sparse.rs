@@ -186,3 +186,56 @@ fn trees_of_a_collapsed_index_are_written() {
     let listed = repository.ask(&["ls-files", "--sparse"]);
     assert_eq!(listed, "in/\nout/");
 }
+
+/// Untracked files took the place of a file, in a directory outside: where git merges one tree, it
+/// does not look into them.
+#[test]
+fn directories_in_the_place_of_files_outside_are_changes() {
+    for words in [
+        &["reset", "--merge", "second"][..],
+        &["reset", "--keep", "second"],
+        &["read-tree", "-m", "-u", "second"],
+        &["read-tree", "-m", "-u", "HEAD", "second"],
+    ] {
+        let origin = Repository::init(&[]);
+        origin.commit_files(&[("out/f", "file\n"), ("top", "top\n")], "first");
+        origin.remove("out/f");
+        origin.commit_files(&[("out/f/below", "below\n")], "second");
+        origin.git(&["tag", "second"]);
+        origin.git(&["checkout", "-q", "HEAD~1"]);
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        pair.each("a directory", |repository| {
+            repository.remove("out/f");
+            repository.write("out/f/mine", "untracked\n");
+            repository.git(&["config", "core.sparseCheckout", "true"]);
+            repository.git(&["config", "core.sparseCheckoutCone", "true"]);
+            repository.write(".git/info/sparse-checkout", "/*\n!/*/\n");
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+    }
+}
+
+/// A file is in the place of a submodule that leaves the sparse checkout: it stays, and git says that
+/// it cannot remove the directory.
+#[test]
+fn a_file_in_the_place_of_a_submodule_outside_stays() {
+    let origin = Repository::init(&[]);
+    origin.commit_files(&[("out/f", "file\n"), ("top", "top\n")], "first");
+    let head = origin.ask(&["rev-parse", "HEAD"]);
+    let entry = format!("160000,{head},out/module");
+    origin.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    origin.git(&["commit", "-qm", "with a submodule"]);
+    for is_file in [true, false] {
+        let mut pair = Pair::of(&origin, &format!("a file: {is_file}"));
+        pair.each("in the place", |repository| {
+            let _ = std::fs::remove_dir(repository.path("out/module"));
+            if is_file {
+                repository.write("out/module", "mine\n");
+            } else {
+                repository.write("out/module/mine", "mine\n");
+            }
+        });
+        pair.both("sparse-checkout", "", &["set", "--cone"], &[]);
+        assert!(pair.hedgerow.path("out/module").exists());
+    }
+}

@@ -107,6 +107,28 @@ fn attributes_select_paths_in_every_command() {
     }
 }
 
+/// Git writes this magic for the commands that it runs at the top of the working tree.
+#[test]
+fn the_start_of_a_path_can_be_literal() {
+    for spec in [
+        ":(prefix:0)one.a",
+        ":(prefix:)one.a",
+        ":(prefix:4)sub/*",
+        ":(literal,prefix:0)sub/deeper/two.b",
+        ":(prefix:0)*.a",
+        ":(prefix:1)*.a",
+        ":(prefix:0,exclude)sub",
+        ":(prefix:x)one.a",
+    ] {
+        let mut twins = Twins::new(spec, scene);
+        for line in ["ls-files", "diff-files --name-only", "reset -q", "checkout"] {
+            let words = line.split(' ').chain(["--", spec]).map(str::to_owned);
+            let words: Vec<String> = words.collect();
+            twins.words("", &words);
+        }
+    }
+}
+
 #[test]
 fn attributes_select_what_is_put_aside_and_removed() {
     if !git_is_at_least(2, 44, "pathspecs with attributes in all commands") {

@@ -115,22 +115,7 @@ impl Twins {
         if !self.obey_permissions {
             return run(command);
         }
-        let mut outer = Command::new("setpriv");
-        outer.args(["--bounding-set", "-dac_override,-dac_read_search", "--"]);
-        outer
-            .env_clear()
-            .arg(command.get_program())
-            .args(command.get_args());
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => outer.env(name, value),
-                None => outer.env_remove(name),
-            };
-        }
-        if let Some(directory) = command.get_current_dir() {
-            outer.current_dir(directory);
-        }
-        run(outer)
+        run(hedgerow_testkit::obeying_permissions(command))
     }
 
     /// What hedgerow alone says.

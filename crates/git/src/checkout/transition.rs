@@ -28,8 +28,8 @@ pub(crate) enum Rules {
         complete: bool,
     },
     /// Rules of the caller, who performs the actions; `overwrite`: the user's changes are
-    /// overwritten.
-    Given { overwrite: bool },
+    /// overwritten; `one_way`: there is only one tree.
+    Given { overwrite: bool, one_way: bool },
 }
 
 impl Rules {
@@ -37,8 +37,18 @@ impl Rules {
     pub(crate) fn overwrite(self) -> bool {
         matches!(
             self,
-            Rules::OneWay { .. } | Rules::Given { overwrite: true }
+            Rules::OneWay { .. }
+                | Rules::Given {
+                    overwrite: true,
+                    ..
+                }
         )
+    }
+
+    /// Whether the index becomes one tree, whatever it was made of.
+    fn is_one_way(self) -> bool {
+        let is_given = matches!(self, Rules::Given { one_way: true, .. });
+        is_given || matches!(self, Rules::OneWay { .. } | Rules::Keeping { .. })
     }
 }
 
@@ -409,7 +419,11 @@ impl Join<'_> {
             // It leaves the sparse checkout, but only if nothing is lost.
             (false, true) => match state {
                 // Where there is no file, its directories go if they are empty.
-                _ if matches!(state, State::Clean | State::Absent) || self.forces() => {
+                _ if matches!(state, State::Clean | State::Absent)
+                    || self.forces()
+                    // Of a submodule, git takes the directory if it is empty.
+                    || entry.mode == Mode::Gitlink && state != State::Blocked =>
+                {
                     self.out.removals.push(removal(row, &entry));
                 }
                 _ => {
@@ -490,6 +504,7 @@ impl Join<'_> {
             }
             return;
         }
+        let is_outside = self.start.sparse && (self.start.is_excluded)(path, entry.mode);
         // A file of a conflict is nobody's work.
         let is_unmerged = entry.flags.stage != Stage::Merged;
         if !writes {
@@ -497,11 +512,21 @@ impl Join<'_> {
                 self.may_replace(row, path);
             }
         } else if state == State::Directory && !rules.overwrite() {
-            self.out.became_directories.push(path.to_owned());
+            if rules.is_one_way() && is_outside {
+                // Git does not look into it.
+                self.out.rejects.add(Reason::NotUpToDate, path);
+            } else {
+                self.out.became_directories.push(path.to_owned());
+            }
         } else if state == State::Directory && entry.mode != Mode::Gitlink {
-            // It goes if untracked files may be overwritten, or if there are none in it.
-            self.out.became_directories.push(path.to_owned());
-            self.out.removals.push(removal(row, &entry));
+            if self.may_replace(row, path) {
+                // It goes if untracked files may be overwritten, or if there are none in it. Outside, it
+                // stays.
+                if !is_outside {
+                    self.out.became_directories.push(path.to_owned());
+                }
+                self.out.removals.push(removal(row, &entry));
+            }
         } else if is_unmerged || self.may_replace(row, path) {
             self.out.removals.push(removal(row, &entry));
         }

@@ -215,9 +215,7 @@ pub(crate) fn carry_out(
             done.remarks.extend(paths.map(line));
         }
     }
-    // Removing comes first: it makes room for the files to write.
     remove(session, old, next, &mut done)?;
-    clear(&session.root, &obstacles)?;
     write(session, next, supplies, &mut done)?;
     submodules.arrive(session, &mut done)?;
     refresh(next, before.refreshed);

@@ -163,7 +163,7 @@ impl<'r> FileContents<'r> {
             objects: files.objects,
             filters: files.filters.clone(),
         };
-        let cleaned = comparison.cleaned(side.path.as_bstr(), buffers)?;
+        let cleaned = comparison.cleaned(side.path.as_bstr(), buffers, false)?;
         Ok(cleaned.content)
     }
 }

@@ -7,6 +7,7 @@ mod contents;
 mod filter;
 mod list;
 mod patch;
+mod promised;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ pub use contents::FileContents;
 pub(crate) use contents::FileWorker;
 pub use filter::KindFilter;
 pub use patch::PatchOptions;
+pub use promised::with_contents;
 
 use crate::diffstat::{self, Counter, DiffstatOptions};
 use crate::lines::Algorithm;

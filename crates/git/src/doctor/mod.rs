@@ -11,7 +11,6 @@ use crate::index::Index;
 use crate::repository::Repository;
 use crate::{Error, Result};
 use hedgerow_fs::{cpu, Exit, FileSystem, Process};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Settings of git that decide how fast its commands and ours are here.
@@ -161,16 +160,13 @@ fn git_version() -> Result<Option<String>> {
         arguments: vec!["version".into()],
         ..Process::default()
     };
-    let mut text = String::new();
-    let answer = git.ask(b"", &mut |output| {
-        let mut limited = Read::take(output, VERSION_LIMIT_BYTES);
-        limited.read_to_string(&mut text).map(drop)
-    });
-    let ended_well = match answer {
-        Ok(answer) => answer.exit == Exit::Status(0),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+    let text = match git.output(VERSION_LIMIT_BYTES) {
+        Ok((text, answer)) if answer.exit == Exit::Status(0) => text,
+        Ok(_) => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    let text = String::from_utf8_lossy(&text);
     let version = text.trim().strip_prefix("git version ");
-    Ok(version.filter(|_| ended_well).map(str::to_owned))
+    Ok(version.map(str::to_owned))
 }

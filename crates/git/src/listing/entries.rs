@@ -8,6 +8,7 @@ use crate::repository::Repository;
 use crate::worktree::state::{state, states_of, State, StateRules};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
+use bstr::BStr;
 use hedgerow_tree::split_path;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -47,7 +48,10 @@ pub(super) fn list(
             continue;
         }
         let state = states.get(row).filter(|_| !entry.flags.skip_worktree);
-        let is_gone = state.is_some_and(|state| is_gone(*state));
+        let is_gone = match state {
+            Some(State::Blocked) if options.deleted => !is_beyond_link(worktree, path)?,
+            state => state.is_some_and(|state| is_gone(*state)),
+        };
         let is_shown = lists_entries && (!options.unmerged || entry.flags.stage != Stage::Merged);
         let reasons = [
             (is_shown, Reason::Cached),
@@ -85,6 +89,15 @@ fn mode_for_pathspec(entry: &Entry) -> Mode {
 
 fn is_gone(state: State) -> bool {
     matches!(state, State::Absent | State::Blocked | State::Unknown)
+}
+
+/// Whether a link above leads to where something is: git looks through it.
+fn is_beyond_link(worktree: Option<&Worktree<'_>>, path: &BStr) -> Result<bool> {
+    let Some(worktree) = worktree else {
+        return Ok(false);
+    };
+    let top = worktree.repository.require_work_tree()?;
+    Ok(hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path)))?.is_some())
 }
 
 /// The state of every entry that may be listed, each [`State::Clean`] or different.

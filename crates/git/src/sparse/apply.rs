@@ -123,7 +123,11 @@ fn transition(
         entry.flags.skip_worktree = is_excluded;
         match (known.flags.skip_worktree, is_excluded) {
             // Where there is no file, its directories go if they are empty.
-            (false, true) if matches!(state, State::Clean | State::Absent) => {
+            // Of a submodule, git takes the directory if it is empty.
+            (false, true)
+                if matches!(state, State::Clean | State::Absent)
+                    || is_module && state != State::Blocked =>
+            {
                 next.removals.push(Remove {
                     row,
                     directory: is_module,

@@ -44,7 +44,7 @@ impl Changes {
     pub(super) fn find(
         session: &Session<'_>,
         old: OldIndex,
-        head: ObjectId,
+        head: Option<ObjectId>,
         specs: Option<&Pathspecs>,
     ) -> Result<Changes> {
         let fits = |path: &BStr, mode: Mode| specs.is_none_or(|specs| specs.fits(path, mode));
@@ -66,7 +66,7 @@ impl Changes {
                 *state = State::Clean;
             }
         }
-        let mut staged = staged(session.repository, &old.index, Some(head), &engine)?;
+        let mut staged = staged(session.repository, &old.index, head, &engine)?;
         let is_staged = !staged.changes.is_empty();
         staged.changes.retain(|change| {
             let version = change.index.or(change.head);
@@ -369,10 +369,11 @@ fn save(
         FileKind::Symlink => hedgerow_tree::EntryKind::Symlink,
         _ => return Ok(saved),
     };
-    let cleaned = comparison.cleaned(path, buffers)?;
-    if let Some(reason) = cleaned.error {
-        return Err(Error::Setup { reason });
-    }
+    let cleaned = match comparison.cleaned(path, buffers, true) {
+        // The reason names the path.
+        Err(Error::Convert { reason, .. }) => return Err(Error::Setup { reason }),
+        cleaned => cleaned?,
+    };
     let id = writer.write(deflater, ObjectKind::Blob, &cleaned.content)?;
     saved.side = Some(Side { kind, id });
     saved.warning = cleaned.warning;

@@ -139,7 +139,7 @@ impl Carrier<'_> {
     ) -> Result<MergingSwitch> {
         // Without a commit, only what is staged is a change.
         let has_none = match outcome {
-            PushOutcome::NoChanges => true,
+            PushOutcome::NoChanges(_) => true,
             PushOutcome::NoCommit => session.read_index()?.index.entries().is_empty(),
             _ => false,
         };

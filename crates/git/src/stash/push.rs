@@ -6,8 +6,8 @@ use super::list::{set, STASH};
 use super::taking::Taking;
 use super::untracked::{self, UntrackedWish};
 use crate::checkout::{
-    checkout_paths, reset, Done, PathOptions, PathOutcome, ResetMode, ResetOptions, ResetOutcome,
-    ResetRequest, ResetTarget, Session, Unmerged,
+    checkout_paths, reset, Done, Failure, PathOptions, PathOutcome, ResetMode, ResetOptions,
+    ResetOutcome, ResetRequest, ResetTarget, Session, Unmerged,
 };
 use crate::index::{Index, Mode};
 use crate::objects::{write_tree, NewCommit, ObjectWriter, TreeRow};
@@ -45,8 +45,8 @@ pub enum PushOutcome {
     /// An entry was made, and the changes are gone from the working tree and the index, apart from
     /// the failures it lists.
     Pushed(Box<Pushed>),
-    /// There are no changes.
-    NoChanges,
+    /// There are no changes, but git's warnings about directories that may not be read.
+    NoChanges(Vec<String>),
     /// Nothing was staged, and only that was to be put aside.
     NothingStaged,
     /// There is no commit yet.
@@ -55,8 +55,15 @@ pub enum PushOutcome {
     Unmatched(Vec<BString>),
     /// These paths are in conflict.
     Unmerged(Vec<BString>),
-    /// What is in the working tree cannot be recorded, for this reason.
-    Unsaved(Error),
+    /// What is in the working tree cannot be recorded.
+    Unsaved {
+        /// The reason.
+        error: Error,
+        /// Git's warnings until then.
+        warnings: Vec<String>,
+    },
+    /// The commits of the entry are there, but not its name, for this reason.
+    Unnamed(Error),
     /// These staged files have changes since, so that what was staged cannot be taken out of them.
     Unseparable(Vec<BString>),
 }
@@ -80,9 +87,14 @@ pub struct Pushed {
 /// Puts local changes aside.
 pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
-    let recorded = match record(&session, options)? {
-        Ok(recorded) => recorded,
-        Err(Unrecorded { outcome, refreshed }) => {
+    let recorded = match record(&session, options) {
+        Ok(Ok(recorded)) => recorded,
+        Err(error) if is_of_contents(&error) => {
+            let warnings = Vec::new();
+            return Ok(PushOutcome::Unsaved { error, warnings });
+        }
+        Err(error) => return Err(error),
+        Ok(Err(Unrecorded { outcome, refreshed })) => {
             if let Some(index) = refreshed {
                 session.write_index(&index, false)?;
             }
@@ -96,46 +108,84 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     } else {
         Vec::new()
     };
+    if let Err(error) = name_entry(repository, &recorded) {
+        return Ok(PushOutcome::Unnamed(error));
+    }
+    let mut pushed = Pushed {
+        commit: recorded.commit,
+        message: recorded.message.clone(),
+        warnings: recorded.warnings.clone(),
+        done: Done::default(),
+        not_kept: Vec::new(),
+    };
+    match take_back(session, options, recorded, directories, &mut pushed) {
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        Err(error) => pushed.done.failures.push(Failure {
+            path: BString::default(),
+            reason: error.to_string(),
+        }),
+        Ok(()) => {}
+    }
+    Ok(PushOutcome::Pushed(Box::new(pushed)))
+}
+
+/// Whether a file could not be read or converted, or an object not be read or written.
+fn is_of_contents(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Fs(_)
+            | Error::Pack(_)
+            | Error::MissingBlob { .. }
+            | Error::MissingContent { .. }
+            | Error::CorruptObject { .. }
+            | Error::Content { .. }
+            | Error::Convert { .. }
+            | Error::Filter { .. }
+            | Error::Setup { .. }
+    )
+}
+
+/// Makes the commit the newest entry.
+fn name_entry(repository: &Repository, recorded: &Recorded) -> Result<()> {
     if !repository.has_log(STASH.into()) {
         super::list::clear_stash(repository)?;
     }
-    let message = &recorded.message;
-    set(
-        repository,
-        recorded.commit,
-        &recorded.committer,
-        message.as_ref(),
-    )?;
+    let message = recorded.message.as_ref();
+    set(repository, recorded.commit, &recorded.committer, message)?;
     if recorded.is_durable {
         super::list::sync_stash(repository)?;
     }
-    let mut done = Done::default();
-    recorded.take_untracked(&session, &mut done)?;
-    untracked::remove_empty(&session, directories, &mut done);
+    Ok(())
+}
+
+/// Takes what is in the entry out of the working tree and the index.
+fn take_back(
+    session: Session<'_>,
+    options: &PushOptions,
+    recorded: Recorded,
+    directories: Vec<BString>,
+    pushed: &mut Pushed,
+) -> Result<()> {
+    let (repository, done) = (session.repository, &mut pushed.done);
+    recorded.take_untracked(&session, done)?;
+    untracked::remove_empty(&session, directories, done);
     // What follows locks the index itself.
     drop(session);
     if options.staged {
-        restore_paths(repository, options, recorded.taking, &mut done)?;
+        restore_paths(repository, options, recorded.taking, done)?;
         if options.pathspecs.is_empty() && !options.keep_index {
             // The index is as HEAD already; but git resets it here, and logs that.
             reset_index(repository, &options.execution)?;
         }
     } else if options.pathspecs.is_empty() {
-        reset_hard(repository, options, recorded.head, &mut done)?;
+        reset_hard(repository, options, recorded.head, done)?;
     } else {
-        restore_paths(repository, options, recorded.taking, &mut done)?;
+        restore_paths(repository, options, recorded.taking, done)?;
     }
-    let mut not_kept = Vec::new();
     if options.keep_index && !options.staged && !recorded.index_tree.is_empty_tree() {
-        not_kept = keep_index(repository, options, recorded.index_tree, &mut done)?;
+        pushed.not_kept = keep_index(repository, options, recorded.index_tree, done)?;
     }
-    Ok(PushOutcome::Pushed(Box::new(Pushed {
-        commit: recorded.commit,
-        message: recorded.message,
-        warnings: recorded.warnings,
-        done,
-        not_kept,
-    })))
+    Ok(())
 }
 
 /// Makes the commits of an entry and changes nothing else.
@@ -212,17 +262,21 @@ pub(super) fn record(
     }
     let head = repository.head()?;
     let Some(id) = head.id() else {
-        return Ok(Err(PushOutcome::NoCommit.into()));
+        let changes = Changes::find(session, old, None, specs.as_ref())?;
+        return Ok(Err(Unrecorded {
+            outcome: PushOutcome::NoCommit,
+            refreshed: changes.refreshed_index(),
+        }));
     };
     let commit = repository.commit(&id)?;
-    let changes = Changes::find(session, old, commit.tree, specs.as_ref())?;
+    let changes = Changes::find(session, old, Some(commit.tree), specs.as_ref())?;
     let wish = options.untracked;
     let mut warnings = Vec::new();
     let (specs_given, execution) = (&options.pathspecs, session.execution());
     let untracked = untracked::list(repository, wish, specs_given, execution, &mut warnings)?;
     if !changes.are_there() && untracked.is_empty() {
         return Ok(Err(Unrecorded {
-            outcome: PushOutcome::NoChanges,
+            outcome: PushOutcome::NoChanges(warnings),
             refreshed: changes.refreshed_index(),
         }));
     }
@@ -280,7 +334,7 @@ pub(super) fn record(
         match changes.worktree_tree(session, &writer, &mut warnings) {
             Ok(tree) => tree,
             Err(error @ (Error::Usage { .. } | Error::Setup { .. })) => {
-                return Ok(Err(PushOutcome::Unsaved(error).into()))
+                return Ok(Err(PushOutcome::Unsaved { error, warnings }.into()))
             }
             Err(error) => return Err(error),
         }

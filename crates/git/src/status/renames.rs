@@ -145,7 +145,10 @@ struct WorktreeContents<'a> {
 
 impl WorktreeContents<'_> {
     fn file(&self, buffers: &mut Buffers, side: &Side) -> Option<Vec<u8>> {
-        let file = self.comparison.cleaned(side.path.as_bstr(), buffers).ok()?;
+        let file = self
+            .comparison
+            .cleaned(side.path.as_bstr(), buffers, false)
+            .ok()?;
         let error = file.error.map(Remark::Error);
         let remarks: Vec<Remark> = error
             .into_iter()

@@ -5,7 +5,6 @@ use crate::repository::Repository;
 use crate::{Error, Result};
 use hedgerow_fs::{Exit, Process};
 use std::ffi::OsString;
-use std::io::Read;
 
 /// Upper size limit of git's output, in bytes; what is beyond is an error.
 const ANSWER_LIMIT_BYTES: u64 = 64 << 20;
@@ -74,11 +73,7 @@ pub fn submodule_summary(
         output_to_error: false,
         ..Process::default()
     };
-    let mut text = Vec::new();
-    let answer = git.ask(b"", &mut |output| {
-        let mut limited = Read::take(output, ANSWER_LIMIT_BYTES);
-        limited.read_to_end(&mut text).map(drop)
-    })?;
+    let (text, answer) = git.output(ANSWER_LIMIT_BYTES)?;
     if text.len() as u64 == ANSWER_LIMIT_BYTES {
         let reason = "git submodule summary lists too much".to_owned();
         return Err(Error::Setup { reason });

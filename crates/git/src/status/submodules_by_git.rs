@@ -7,7 +7,6 @@ use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_fs::{Exit, Process};
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::Path;
 
 /// Upper size limit of git's output, in bytes; one line of it would be enough.
@@ -59,11 +58,7 @@ pub(super) fn state(
         output_to_error: false,
         ..Process::default()
     };
-    let mut text = Vec::new();
-    let answer = git.ask(b"", &mut |output| {
-        let mut limited = Read::take(output, ANSWER_LIMIT_BYTES);
-        limited.read_to_end(&mut text).map(drop)
-    })?;
+    let (text, answer) = git.output(ANSWER_LIMIT_BYTES)?;
     if answer.exit != Exit::Status(0) {
         let said = String::from_utf8_lossy(&answer.messages);
         let reason = format!("git status failed: {}", said.trim_end());

@@ -9,7 +9,6 @@ use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{Exit, Process};
 use std::ffi::OsStr;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -162,11 +161,7 @@ fn name_of(directory: &Path, id: &ObjectId) -> Result<Option<BString>> {
             output_to_error: false,
             ..Process::default()
         };
-        let mut name = Vec::new();
-        let answer = git.ask(b"", &mut |output| {
-            let mut limited = Read::take(output, NAME_LIMIT_BYTES);
-            limited.read_to_end(&mut name).map(drop)
-        })?;
+        let (name, answer) = git.output(NAME_LIMIT_BYTES)?;
         if answer.exit == Exit::Status(0) {
             let name = name.strip_suffix(b"\n").unwrap_or(&name);
             return Ok(Some(name.into()));

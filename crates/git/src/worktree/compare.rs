@@ -283,8 +283,14 @@ impl Comparison<'_> {
         Ok((blob_id(hash, cleaned.content)?, stat, cleaned.message))
     }
 
-    /// The content of the file or link `path` as it would be added.
-    pub(crate) fn cleaned(&self, path: &BStr, buffers: &mut Buffers) -> Result<CleanedFile> {
+    /// The content of the file or link `path` as it would be added. If it is to be written as an object,
+    /// what would not survive a round trip is an error where the configuration has it so.
+    pub(crate) fn cleaned(
+        &self,
+        path: &BStr,
+        buffers: &mut Buffers,
+        write_object: bool,
+    ) -> Result<CleanedFile> {
         let (parent, name) = split_path(path);
         let directory = self.root.open_dir(parent)?;
         if directory.stat(name)?.kind == FileKind::Symlink {
@@ -309,7 +315,7 @@ impl Comparison<'_> {
             Err(_) => Ok(None),
         };
         let request = ToGit {
-            write_object: false,
+            write_object,
             tell_line_ends: true,
             renormalize: false,
             index_content: &mut index_content,

@@ -41,6 +41,8 @@ impl Theme {
             let allow = ["-c", "protocol.file.allow=always"];
             let add = ["submodule", "--quiet", "add", "--force", &url, "submodule"];
             repository.git(&[&allow[..], &add].concat());
+            // It would run in the background.
+            repository.git(&["-C", "submodule", "config", "maintenance.auto", "false"]);
             repository.git(&["commit", "-qm", "with a submodule"]);
             repository.git(&["branch", "modular"]);
             repository.git(&["-C", "submodule", "checkout", "-q", "HEAD~1"]);

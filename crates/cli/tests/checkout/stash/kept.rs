@@ -1,6 +1,7 @@
 //! With pathspecs, only what is in the entry is taken away.
 
-use crate::support::{Repository, RunHedgerow};
+use crate::support::{run, Pair, Program, Repository, RunHedgerow};
+use crate::HEDGEROW;
 use std::fs;
 
 const PRECIOUS: &str = "precious\n";
@@ -68,4 +69,47 @@ fn a_file_that_was_unstaged_for_good() {
     assert_kept(&repository, &["stash", "push", "-S"], "b", 1);
     let other = fs::read_to_string(repository.root.join("c")).unwrap();
     assert_eq!(other, "changed\n", "all goes, or nothing");
+}
+
+/// What a checkout would not bring back as it was is not put aside where the configuration forbids it.
+#[test]
+fn content_that_would_not_come_back_is_not_put_aside() {
+    let changes: [(&str, &[u8], &str); 3] = [
+        ("mixed line ends", b"one\r\ntwo\n", "a text\n"),
+        (
+            "no round trip",
+            b"\xfb\x00",
+            "a text working-tree-encoding=UTF-16\n",
+        ),
+        ("a filter that fails", b"changed\n", "a filter=f\n"),
+    ];
+    for (label, content, attributes) in changes {
+        for words in [&["push"][..], &["push", "-q"], &["push", "--", "a"]] {
+            let origin = Repository::init(&[]);
+            origin.commit_files(&[("a", "some content\n")], "first");
+            let mut pair = Pair::of(&origin, label);
+            pair.each("change", |repository| {
+                repository.git(&["config", "core.safecrlf", "true"]);
+                repository.git(&["config", "core.autocrlf", "true"]);
+                repository.git(&["config", "filter.f.clean", "false"]);
+                repository.git(&["config", "filter.f.required", "true"]);
+                repository.write(".git/info/attributes", attributes);
+                repository.write("a", content);
+            });
+            let said = [Program::Git, HEDGEROW].map(|program| {
+                let root = match program {
+                    Program::Git => &pair.git.root,
+                    _ => &pair.hedgerow.root,
+                };
+                let mut command = program.command(root);
+                command.arg("stash").args(words);
+                run(command)
+            });
+            assert_eq!((said[0].code, said[1].code), (1, 1), "{label}: {said:?}");
+            let is_silent = words.contains(&"-q");
+            let last = "Cannot save the current worktree state\n";
+            assert_eq!(said[1].stderr.ends_with(last), !is_silent, "{said:?}");
+            pair.assert_same_state();
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `hedgerow stash` beside git, in copies of one repository.
 
 mod faults;
+mod found;
 mod generated;
 mod kept;
 pub mod merges;

@@ -1,6 +1,8 @@
 //! What is said and refused, word for word.
 
-use crate::support::{Pair, Repository};
+use crate::support::{run, Pair, Program, Repository};
+use crate::HEDGEROW;
+use hedgerow_testkit::obeying_permissions;
 use std::fs;
 
 fn dirty() -> Repository {
@@ -114,5 +116,73 @@ fn entries_whose_reference_is_packed_are_dropped() {
             pair.both("stash", "", &[verb], &[]);
             pair.both("stash", "", &["list"], &[]);
         }
+    }
+}
+
+/// Without a commit nothing is put aside, but what is found unchanged need not be read again.
+#[test]
+fn a_refused_stash_refreshes_the_index() {
+    let mut pair = Pair::of(&dirty(), "no commit");
+    pair.is_dated = true;
+    pair.each_edited("an unborn branch", |pair, repository| {
+        repository.git(&["checkout", "-q", "--orphan", "unborn"]);
+        pair.edit(repository, b"b", b"b\n");
+    });
+    pair.both("stash", "", &["push"], &[]);
+    pair.assert_fresh();
+}
+
+/// What may not be read is not put aside, and git says so, whatever else there is.
+#[test]
+fn directories_that_may_not_be_read_are_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let is_root = hedgerow_fs::effective_uid() == 0;
+    if is_root && !hedgerow_testkit::is_there("setpriv") {
+        return hedgerow_testkit::skip(
+            "permissions mean nothing to root, and setpriv(1) is missing",
+        );
+    }
+    let is_clean = |words: &[&str]| words.contains(&"locked");
+    for words in [
+        &["push", "-u"][..],
+        &["push", "-a", "-q"],
+        &["push", "-u", "--", "locked"],
+    ] {
+        let mut pair = Pair::of(&dirty(), &format!("{words:?}"));
+        let set = |repository: &Repository, mode: u32| {
+            let mode = fs::Permissions::from_mode(mode);
+            fs::set_permissions(repository.path("locked"), mode).unwrap();
+        };
+        pair.each("locked", |repository| {
+            repository.write("locked/mine", "mine\n");
+            set(repository, 0o000);
+        });
+        let said = |program: Program, repository: &Repository| {
+            let mut command = program.command(&repository.root);
+            command.arg("stash").args(words);
+            run(if is_root {
+                obeying_permissions(command)
+            } else {
+                command
+            })
+        };
+        let git = said(Program::Git, &pair.git);
+        let our = said(HEDGEROW, &pair.hedgerow);
+        for repository in [&pair.git, &pair.hedgerow] {
+            set(repository, 0o755);
+            let kept = fs::read(repository.path("locked/mine")).unwrap();
+            assert_eq!(kept, b"mine\n");
+        }
+        assert_eq!(
+            (git.code, &git.stdout),
+            (our.code, &our.stdout),
+            "{words:?}"
+        );
+        assert_eq!(our.code, i32::from(!is_clean(words)));
+        let warning = "warning: could not open directory 'locked/': Permission denied\n";
+        assert!(
+            git.stderr.contains(warning) && our.stderr.contains(warning),
+            "{our:?}"
+        );
     }
 }

@@ -151,7 +151,7 @@ impl Pair {
             return;
         }
         let stderr = found.stderr.replace(&*our, &git);
-        let expected_stderr = without_untruths(&self.git, &expected.stderr);
+        let expected_stderr = without_untruths(&self.git, &expected.stderr, &stderr);
         let stdout = String::from_utf8_lossy(&found.stdout).replace(&*our, &git);
         assert_eq!(
             (
@@ -373,15 +373,34 @@ fn own_objects(home: &std::path::Path, name: &str) {
 }
 
 /// What git said, without the lines that a changed file outside of a sparse checkout stays although
-/// it is gone: git says so of files that a forced switch or reset removes.
-fn without_untruths(repository: &Repository, said: &str) -> String {
-    let words = "' not uptodate; will not remove from working tree.\n";
+/// it is gone, unless `ours` has them, too: git says so of files that a forced switch or reset removes.
+fn without_untruths(repository: &Repository, said: &str, ours: &str) -> String {
+    let (start, words) = (
+        "error: Path '",
+        "' not uptodate; will not remove from working tree.\n",
+    );
+    // A path may have newlines.
+    let mut lines = Vec::new();
+    let mut rest = said;
+    while !rest.is_empty() {
+        let is_path = |length: &usize| rest.starts_with(start) && !rest[1..*length].contains(start);
+        let path = rest.find(words).map(|at| at + words.len()).filter(is_path);
+        let length = path
+            .or_else(|| Some(rest.find('\n')? + 1))
+            .unwrap_or(rest.len());
+        lines.push(rest.split_at(length).0);
+        rest = &rest[length..];
+    }
     let is_true = |line: &&str| {
-        let path = line.strip_prefix("error: Path '");
+        let path = line.strip_prefix(start);
         let path = path.and_then(|it| it.strip_suffix(words));
-        path.is_none_or(|path| repository.root.join(path).is_file())
+        let stays = |path| {
+            let stat = std::fs::symlink_metadata(repository.root.join(path));
+            stat.is_ok_and(|stat| !stat.is_dir())
+        };
+        path.is_none_or(stays) || ours.contains(line)
     };
-    said.split_inclusive('\n').filter(is_true).collect()
+    lines.into_iter().filter(is_true).collect()
 }
 
 /// Takes the mark of a file outside of a sparse checkout from an entry whose file is there: whoever

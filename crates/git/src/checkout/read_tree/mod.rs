@@ -147,6 +147,7 @@ fn try_to_read(
     };
     let rules = Rules::Given {
         overwrite: options.mode == ReadTreeMode::Reset,
+        one_way: options.trees.len() == 1,
     };
     let (states, refreshed) = if uses_worktree {
         examine(&session, Way::Keep, &old)?

@@ -20,6 +20,20 @@ pub(super) struct Magic {
     pub exclude: bool,
     /// It requires attributes.
     pub attributes: bool,
+    /// So many bytes of its path are taken literally: git writes this for commands that it runs at the
+    /// top of the working tree.
+    pub prefix: Option<usize>,
+}
+
+/// The parameter of `prefix`.
+fn length(digits: &[u8]) -> Result<usize, String> {
+    if digits.is_empty() {
+        return Ok(0);
+    }
+    let number = std::str::from_utf8(digits)
+        .ok()
+        .and_then(|it| it.parse().ok());
+    number.ok_or_else(|| "invalid parameter for pathspec magic 'prefix'".into())
 }
 
 /// Parses the magic of `spec`. Returns it and the path after it, or an error message.
@@ -74,6 +88,7 @@ fn of_words<'s>(mut rest: &'s [u8], spec: &BStr) -> Result<(Magic, &'s [u8]), St
             b"icase" => magic.ignore_case = true,
             b"exclude" => magic.exclude = true,
             word if word.starts_with(b"attr:") => magic.attributes = true,
+            word if word.starts_with(b"prefix:") => magic.prefix = Some(length(&word[7..])?),
             word => {
                 let word = word.as_bstr();
                 return Err(format!("Invalid pathspec magic '{word}' in '{spec}'"));

@@ -66,9 +66,14 @@ impl Pathspec {
         } else {
             None
         };
-        let (path, prefix) = if magic.top {
+        if magic.prefix.is_some() && !prefix.is_empty() {
+            let reason = format!("'prefix' is only for the top of the working tree: '{given}'");
+            return Err(Error::Setup { reason });
+        }
+        let (path, prefix) = if magic.top || magic.prefix.is_some() {
             // git takes this path as it is, even with dots that no path has.
-            (given_path.to_owned(), 0)
+            let fixed = magic.prefix.unwrap_or(0).min(given_path.len());
+            (given_path.to_owned(), fixed)
         } else {
             join(prefix, given_path, root).ok_or_else(|| {
                 let root = root.display();

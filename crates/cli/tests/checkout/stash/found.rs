@@ -1,0 +1,77 @@
+//! What random histories found about stashes, with git in the twin.
+
+use crate::support::{Pair, Repository};
+
+fn origin() -> Repository {
+    let repository = Repository::init(&[]);
+    let files = ["top", "a/f", "b/f"].map(|path| (path, path));
+    repository.commit_files(&files, "first");
+    repository
+}
+
+#[test]
+fn a_stash_keeps_files_below_a_link_that_leads_to_a_directory() {
+    let origin = Repository::init(&[]);
+    for path in ["d/x", "x/in", "top"] {
+        origin.write(path, format!("{path}\n"));
+    }
+    origin.commit("first");
+    let mut pair = Pair::of(&origin, "below a link");
+    pair.each("a link above", |repository| {
+        std::fs::remove_dir_all(repository.path("d")).unwrap();
+        repository.symlink("d", ".");
+        repository.write("top", "changed\n");
+    });
+    pair.both("stash", "", &["push"], &[]);
+    let recorded = pair
+        .hedgerow
+        .ask(&["ls-tree", "-r", "--name-only", "stash"]);
+    assert!(recorded.contains("d/x"), "{recorded}");
+}
+
+#[test]
+fn nothing_staged_is_said_with_pathspecs_too() {
+    for words in [
+        &["push", "-S", "--", "top"][..],
+        &["push", "-k", "-S", "-q", "--", "a"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("edit", |repository| {
+            repository.write("top", "mine\n");
+            repository.write("a/f", "mine\n");
+        });
+        pair.both("stash", "", words, &[]);
+    }
+}
+
+#[test]
+fn what_is_staged_stays_in_the_index_if_it_alone_is_put_aside() {
+    let mut pair = Pair::of(&origin(), "kept");
+    pair.any_trees = true;
+    pair.each("stage", |repository| {
+        repository.write("top", "mine\n");
+        repository.write("new", "new\n");
+        repository.remove("b/f");
+        repository.git(&["add", "-A"]);
+        repository.write("a/f", "unstaged\n");
+    });
+    pair.both("stash", "", &["push", "-k", "-S"], &[]);
+}
+
+#[test]
+fn a_stash_does_not_replace_a_link_that_hides_files() {
+    for target in ["../real", "nowhere", "top"] {
+        let origin = Repository::init(&[]);
+        origin.write("d/x", "x\n");
+        origin.write("top", "top\n");
+        origin.commit("first");
+        let mut pair = Pair::of(&origin, target);
+        pair.each("a link above", |repository| {
+            std::fs::remove_dir_all(repository.path("d")).unwrap();
+            repository.symlink("d", target);
+        });
+        pair.both("stash", "", &["push"], &[]);
+        assert!(pair.hedgerow.ask(&["stash", "list"]).is_empty());
+        assert!(pair.hedgerow.path("d").is_symlink());
+    }
+}

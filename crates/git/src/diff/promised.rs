@@ -1,0 +1,63 @@
+//! Contents that a partial clone does not have, because a remote has promised them.
+
+use super::DiffOptions;
+use crate::index::Mode;
+use crate::repository::Repository;
+use crate::status::rename::{Detection, Filepair};
+use crate::{Error, Result};
+use bstr::BString;
+use gix_hash::ObjectId;
+
+/// Fetches in one request what a partial clone lacks of the contents that are read to show `pairs`.
+/// Returns the repository that has them, if it is another one than before.
+///
+/// # Errors
+/// [`Error::MissingBlob`] if no remote gives them.
+pub fn with_contents(
+    repository: &Repository,
+    pairs: &[Filepair],
+    options: &DiffOptions,
+) -> Result<Option<Repository>> {
+    if repository.promisor_remotes().is_empty() || missing(repository, pairs, options)?.is_empty() {
+        return Ok(None);
+    }
+    let supplied = repository.with_promised(|repository| {
+        let missing = missing(repository, pairs, options)?;
+        let Some((path, _)) = missing.first() else {
+            return Ok(());
+        };
+        let path = path.clone();
+        let ids = missing.into_iter().map(|(_, id)| id).collect();
+        Err(Error::MissingContent { path, ids })
+    });
+    match supplied {
+        Ok(()) => Repository::discover(repository.environment()).map(Some),
+        Err(Error::MissingContent { ids, .. }) => Err(Error::MissingBlob { id: ids[0] }),
+        Err(error) => Err(error),
+    }
+}
+
+/// The objects that are read and are not here, each with a path.
+fn missing(
+    repository: &Repository,
+    pairs: &[Filepair],
+    options: &DiffOptions,
+) -> Result<Vec<(BString, ObjectId)>> {
+    let finds_renames = options.renames.detection != Detection::Off;
+    let is_read = |pair: &&Filepair| {
+        let is_one_sided = pair.old.is_none() || pair.new.is_none();
+        options.formats.reads_contents() || finds_renames && is_one_sided
+    };
+    let sides = pairs.iter().filter(is_read);
+    let sides = sides.flat_map(|pair| pair.old.iter().chain(&pair.new));
+    let objects = repository.shared_objects();
+    let mut missing = Vec::new();
+    for side in sides.filter(|side| side.mode != Mode::Gitlink) {
+        let Some(id) = side.id else { continue };
+        let replacement = objects.replacement(&id)?;
+        if objects.store.locate(&replacement)?.is_none() {
+            missing.push((side.path.clone(), replacement));
+        }
+    }
+    Ok(missing)
+}

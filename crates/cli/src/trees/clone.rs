@@ -27,6 +27,8 @@ pub const OPTIONS: GitOptions = GitOptions {
     options: &passed_on::options(&ROWS),
 };
 
+const NOT_CHECKED_OUT: &str = "unable to checkout working tree";
+
 /// Git's message when the repository is there and its files are not.
 const LEFT: &str = "Clone succeeded, but checkout failed.
 You can inspect what was checked out with 'git status'
@@ -190,26 +192,33 @@ impl First<'_> {
         let (execution, threshold) = workers(repository, writing, global, execution);
         let progress = &execution.progress;
         let meter = Meter::start(global, "Updating files", progress, Stage::Files);
-        let outcome = check_out(repository, commit, threshold, &execution)?;
+        let outcome = check_out(repository, commit, threshold, &execution);
         drop(meter);
+        let outcome = outcome.map_err(|error| match error {
+            Error::Setup { reason } => Failure {
+                before: vec![reason],
+                ..Failure::fatal(NOT_CHECKED_OUT)
+            },
+            error => error.into(),
+        })?;
         match outcome {
             ReadTreeOutcome::Done(done) => {
                 warn(&done, output);
                 if tell(&done, global, started.elapsed(), output) != 0 {
-                    return Err(Failure::fatal("unable to checkout working tree"));
+                    return Err(Failure::fatal(NOT_CHECKED_OUT));
                 }
             }
             ReadTreeOutcome::Incomplete(done) => {
                 warn(&done, output);
                 tell(&done, global, started.elapsed(), output);
-                return Err(Failure::fatal("unable to checkout working tree"));
+                return Err(Failure::fatal(NOT_CHECKED_OUT));
             }
             ReadTreeOutcome::Rejected(rejects) => {
                 rejected(&rejects, output);
-                return Err(Failure::fatal("unable to checkout working tree"));
+                return Err(Failure::fatal(NOT_CHECKED_OUT));
             }
             ReadTreeOutcome::NotTrivial | ReadTreeOutcome::Overlap(_) => {
-                return Err(Failure::fatal("unable to checkout working tree"));
+                return Err(Failure::fatal(NOT_CHECKED_OUT));
             }
         }
         statistics::tell(global, &execution, output)?;

@@ -140,6 +140,7 @@ pub fn run(command: &ReadTree, global: &Global, output: &Output) -> Result<u8, F
         index_output: command.index_output.as_ref().map(Into::into),
         threshold,
         execution,
+        ..ReadTreeOptions::default()
     };
     let progress = &options.execution.progress;
     let meter = Meter::start(global, "Updating files", progress, Stage::Files);

@@ -39,11 +39,13 @@ pub fn check_out(
     let tree = tree.ok_or_else(|| Error::Setup {
         reason: format!("unable to parse commit {commit}"),
     })?;
+    let branch = repository.head()?.branch().map(ToOwned::to_owned);
     let options = ReadTreeOptions {
         trees: vec![tree],
         mode: ReadTreeMode::Merge,
         update: true,
         recurse_submodules: Some(false),
+        source: (branch, Some(commit)),
         threshold,
         execution: execution.clone(),
         ..ReadTreeOptions::default()

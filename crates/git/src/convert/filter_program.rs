@@ -219,7 +219,7 @@ impl FilterProgram {
         }
     }
 
-    fn process_command(&self) -> &BStr {
+    pub(super) fn process_command(&self) -> &BStr {
         self.driver
             .process
             .as_ref()

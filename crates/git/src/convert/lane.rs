@@ -9,7 +9,7 @@ use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_fs::FilterCancel;
 
-use super::filter_program::{failure, Direction, File, FilterProgram, Outcome};
+use super::filter_program::{Direction, File, FilterProgram, Outcome};
 use super::options::Driver;
 use crate::{Error, Result};
 
@@ -173,7 +173,7 @@ impl FilterLane {
             deliver(Delivery {
                 row,
                 path: path.as_bstr(),
-                content: Filtered::Failed(failure(path.as_bstr(), "it was not filtered properly")),
+                content: Filtered::Failed(unfiltered(path.as_bstr())),
                 message: None,
             })?;
         }
@@ -190,8 +190,13 @@ impl FilterLane {
             }
             for path in paths {
                 let Some((row, id)) = self.delayed.remove(&path) else {
-                    let reason = "the filter has it ready but had not delayed it";
-                    return Err(failure(path.as_bstr(), reason));
+                    let command = self.program.process_command();
+                    return Err(Error::Setup {
+                        reason: format!(
+                            "external filter '{command}' signaled that '{path}' is now available \
+                             although it has not been delayed earlier"
+                        ),
+                    });
                 };
                 self.fetch(row, path.as_bstr(), &id, deliver)?;
             }
@@ -217,9 +222,7 @@ impl FilterLane {
         let content = match &outcome {
             Outcome::Delivered => return Ok(()),
             Outcome::Filtered(content) => Filtered::Content(content),
-            Outcome::Delayed | Outcome::Unfiltered(_) => {
-                Filtered::Failed(failure(path, "it was not filtered properly"))
-            }
+            Outcome::Delayed | Outcome::Unfiltered(_) => Filtered::Failed(unfiltered(path)),
         };
         deliver(Delivery {
             row,
@@ -227,5 +230,12 @@ impl FilterLane {
             content,
             message: None,
         })
+    }
+}
+
+/// The process had promised the file.
+fn unfiltered(path: &BStr) -> Error {
+    Error::Setup {
+        reason: format!("'{path}' was not filtered properly"),
     }
 }

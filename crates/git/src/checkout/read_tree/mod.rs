@@ -61,6 +61,8 @@ pub struct ReadTreeOptions {
     pub no_sparse_checkout: bool,
     /// Write the index to this file instead.
     pub index_output: Option<PathBuf>,
+    /// What filters are told of where the files come from: the branch, and the commit.
+    pub source: (Option<BString>, Option<ObjectId>),
     /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
@@ -121,6 +123,8 @@ fn try_to_read(
         &options.execution,
         uses_worktree,
     )?;
+    let (branch, commit) = options.source.clone();
+    session.set_source(branch, commit);
     let keeps_untracked = within.as_ref().is_some_and(|it| it.keeps_untracked);
     match within {
         Some(_) => session.recursion = within,

@@ -22,7 +22,7 @@ class Setting:
 
 def all_cases():
     """Name and function of each case."""
-    from cases import (article, attributes, automatic, cleaning, committing, directory, empty_tree,
+    from cases import (article, attributes, automatic, cleaning, cloning, committing, directory, empty_tree,
                        equal_sizes, extracting, family, image_latency, image_memory, latency,
                        linux_packs, memory,
                        mercurial, packing, pack_writing, packs, perf_scripts, promised, rebuilding,
@@ -56,6 +56,8 @@ def all_cases():
         "sparse": family.sparse,
         "untracked-files": family.untracked_files,
         "blobless": promised.blobless,
+        "clones": cloning.clones,
+        "handing-over": cloning.handing_over,
         "clean-tmpfs": cleaning.clean_tmpfs,
         "clean-latency": cleaning.clean_latency,
         "status-local": statuses.status_local,

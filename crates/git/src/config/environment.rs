@@ -1,6 +1,5 @@
 //! What git takes from the environment of a process: git(1) under "ENVIRONMENT VARIABLES".
 
-use super::in_place_of::InPlaceOf;
 use super::values::boolean;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
@@ -98,6 +97,18 @@ pub struct Environment {
     pub assume_different_owner: bool,
     /// `SUDO_UID`: whose repositories root may also use.
     pub sudo_uid: Option<u32>,
+}
+
+/// A call of git that this process answers, as far as the configuration leaves it to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InPlaceOf {
+    /// Git's command.
+    pub command: &'static str,
+    /// Its output goes to a terminal, where git may start a pager.
+    pub is_paged: bool,
+    /// It receives objects that a remote promises (`--promisor`). Those of this repository to which they
+    /// refer would then no longer be kept, so git repacks them.
+    pub is_promised: bool,
 }
 
 /// How all pathspecs are read, whatever magic they have themselves.

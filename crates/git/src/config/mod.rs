@@ -4,7 +4,6 @@
 mod edit;
 mod environment;
 mod fsync;
-mod in_place_of;
 mod reftable;
 mod serving;
 mod settings;
@@ -12,10 +11,9 @@ mod sharing;
 mod values;
 
 pub(crate) use edit::{prepare_changes, prepare_edit, ConfigChange};
-pub use environment::{Environment, PathspecSettings, Person};
+pub use environment::{Environment, InPlaceOf, PathspecSettings, Person};
 pub(crate) use fsync::sync_if;
 pub use fsync::Fsync;
-pub use in_place_of::InPlaceOf;
 pub(crate) use reftable::ReftableSettings;
 pub use serving::{ResponseCacheSettings, ServingSettings};
 pub use settings::{Abbreviation, CheckoutSettings, FsMonitor, LogRefUpdates, UntrackedCache};

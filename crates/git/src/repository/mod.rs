@@ -8,6 +8,7 @@ mod commit;
 mod grafts;
 mod hooks;
 mod identity;
+mod in_place_of;
 mod local_server;
 mod objects;
 mod peel;

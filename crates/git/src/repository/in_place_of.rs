@@ -1,21 +1,9 @@
 //! What the configuration leaves to the real git where hedgerow was called in its place.
 
-use super::boolean;
-use crate::repository::Repository;
+use super::Repository;
+use crate::config::{boolean, InPlaceOf};
 use crate::{Error, Result};
 use bstr::ByteSlice;
-
-/// A call of git that this process answers, as far as the configuration leaves it to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InPlaceOf {
-    /// Git's command.
-    pub command: &'static str,
-    /// Its output goes to a terminal, where git may start a pager.
-    pub is_paged: bool,
-    /// It receives objects that a remote promises (`--promisor`). Those of this repository to which they
-    /// refer would then no longer be kept, so git repacks them.
-    pub is_promised: bool,
-}
 
 /// Settings with which git writes a trace.
 const TRACES: [&str; 3] = [
@@ -32,7 +20,8 @@ impl InPlaceOf {
     pub(crate) fn check(self, repository: &Repository) -> Result<()> {
         let config = repository.config();
         let says = |text: Option<bstr::BString>| text.and_then(|text| boolean(text.as_bstr()));
-        let own = says(config.string_in("hedgerow", "shim".into(), self.command));
+        // It can only leave more to git, so a repository may say it.
+        let own = says(config.string(&format!("hedgerow.shim.{}", self.command)));
         let pager = config.string(&format!("pager.{}", self.command));
         let is_paged = pager.is_some_and(|pager| boolean(pager.as_bstr()) != Some(false));
         let traced = TRACES.iter().find(|key| {

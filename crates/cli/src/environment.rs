@@ -129,12 +129,14 @@ pub fn of_hg(global: &Global) -> Result<hedgerow::status::mercurial::Environment
 
 /// Refuses a `-C` directory that does not exist, before some file in it is reported missing.
 pub fn check_start(global: &Global) -> Result<(), hedgerow_fs::Error> {
-    let named: PathBuf = global.directory.iter().collect();
-    if named.as_os_str().is_empty() {
-        Ok(())
-    } else {
-        hedgerow_fs::check_directory(&named)
+    let mut named = PathBuf::new();
+    for part in &global.directory {
+        named.push(part);
+        if !named.as_os_str().is_empty() {
+            hedgerow_fs::check_directory(&named)?;
+        }
     }
+    Ok(())
 }
 
 static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();

@@ -3,6 +3,8 @@
 
 pub mod lines;
 
+use self::lines::{Lines, Phase, Showing};
+use crate::as_git;
 use crate::global::Global;
 use hedgerow::numbers::counted;
 use hedgerow::{Progress, Stage, Steps};
@@ -24,19 +26,22 @@ const WITH_TOTAL: &str = "{percent:>3}% ({pos}/{len}), {msg}, {rate}, {left} lef
 const WITHOUT_TOTAL: &str = "{pos} entries, {msg}, {rate}, {elapsed} so far";
 
 /// A thread that shows progress until this is dropped.
+#[derive(Default)]
 pub struct Meter {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// Git's form of it.
+    lines: Option<Lines>,
 }
 
 impl Meter {
     /// `what` describes the work, as in `Updating files`.
     pub fn start(global: &Global, what: &str, progress: &Arc<Progress>, stage: Stage) -> Meter {
         if !is_wanted(global) {
-            return Meter {
-                stop: None,
-                thread: None,
-            };
+            return Meter::default();
+        }
+        if as_git::is_active() {
+            return Meter::of_git(global, what, progress, stage);
         }
         let (stop, stopped) = channel::<()>();
         let progress = progress.clone();
@@ -57,6 +62,38 @@ impl Meter {
             stop: Some(stop),
             // If no thread can be started, nothing is shown.
             thread: hedgerow_fs::threads::start("progress", show).ok(),
+            lines: None,
+        }
+    }
+
+    /// The same where git does not show the progress of this work at all.
+    pub fn of_our_own(
+        global: &Global,
+        what: &str,
+        progress: &Arc<Progress>,
+        stage: Stage,
+    ) -> Meter {
+        if as_git::is_active() {
+            return Meter::default();
+        }
+        Meter::start(global, what, progress, stage)
+    }
+
+    fn of_git(global: &Global, what: &str, progress: &Arc<Progress>, stage: Stage) -> Meter {
+        let (title, progress) = (what.to_owned(), Arc::clone(progress));
+        let phases = move || {
+            let steps = progress.stage(stage);
+            vec![Phase {
+                title: title.clone().into(),
+                done: steps.done(),
+                total: Some(steps.total()),
+                ..Phase::default()
+            }]
+        };
+        Meter {
+            stop: None,
+            thread: None,
+            lines: Some(Lines::start(Showing::delayed(global), phases)),
         }
     }
 }
@@ -157,6 +194,9 @@ fn template(what: &str, total: Option<u64>) -> String {
 
 impl Drop for Meter {
     fn drop(&mut self) {
+        if let Some(lines) = self.lines.take() {
+            lines.finish();
+        }
         self.stop = None;
         if let Some(thread) = self.thread.take() {
             // A failed meter has nothing more to show.

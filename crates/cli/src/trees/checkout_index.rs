@@ -114,7 +114,7 @@ pub fn run(command: &CheckoutIndex, global: &Global, output: &Output) -> Result<
         execution,
     };
     let progress = &options.execution.progress;
-    let meter = Meter::start(global, "Updating files", progress, Stage::Files);
+    let meter = Meter::of_our_own(global, "Updating files", progress, Stage::Files);
     let copied = checkout_index(&repository, &options)?;
     drop(meter);
     tell_temporary(&copied, &repository, command, output);

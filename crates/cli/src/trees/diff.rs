@@ -78,9 +78,21 @@ pub fn run_index(command: &DiffIndex, global: &Global, output: &Output) -> Resul
         ));
     };
     let name = word.as_bytes().as_bstr();
+    let is_separated = words.iter().any(|word| word == "--");
+    let is_file = !is_separated && run.repository.names_file(name)?;
     let tree = match run.repository.resolve_tree(name) {
+        Ok(_) if is_file => {
+            return Err(Failure::fatal(format_args!(
+                "ambiguous argument '{name}': both revision and filename\n{SEPARATE}"
+            )));
+        }
         Ok(tree) => tree,
-        Err(Error::Revision { .. }) if !words.iter().any(|word| word == "--") => {
+        Err(Error::Revision { .. }) if is_file => {
+            return Err(Failure::usage(format_args!(
+                "a tree is missing before the path '{name}'"
+            )));
+        }
+        Err(Error::Revision { .. }) if !is_separated => {
             return Err(run.ambiguous(word));
         }
         Err(Error::Revision { .. }) => {
@@ -96,6 +108,10 @@ pub fn run_index(command: &DiffIndex, global: &Global, output: &Output) -> Resul
     let found = tree_differences(&run.repository, tree, &options)?;
     run.tell(found, !command.cached)
 }
+
+/// How paths and revisions are told apart.
+const SEPARATE: &str = "Use '--' to separate paths from revisions, like this:
+'git <command> [<revision>...] -- [<file>...]'";
 
 /// State shared by the steps of a command.
 struct Run<'a> {
@@ -190,9 +206,8 @@ impl<'a> Run<'a> {
     fn ambiguous(&self, word: &OsString) -> Failure {
         let word = word.as_bytes().as_bstr();
         Failure::fatal(format_args!(
-            "ambiguous argument '{word}': unknown revision or path not in the working tree.\nUse \
-             '--' to separate paths from revisions, like this:\n'git <command> [<revision>...] -- \
-             [<file>...]'"
+            "ambiguous argument '{word}': unknown revision or path not in the working \
+             tree.\n{SEPARATE}"
         ))
     }
 

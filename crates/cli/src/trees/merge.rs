@@ -1,6 +1,6 @@
 //! `hedgerow merge`: git-merge(1) where the branch only has to be moved forward.
 
-use super::messages::{rejected_by_merge, STASHED};
+use super::messages::{rejected_by_merge, REJECTED_HINT, STASHED};
 use super::run::{bytes, Run};
 use super::writing::{rejected, Writing};
 use crate::environment;
@@ -163,7 +163,8 @@ pub fn run(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fail
         }
         MergeOutcome::Rejected { between, rejects } => {
             updating(repository, between, global, output)?;
-            rejected_by_merge(&rejects, output);
+            let advises = repository.advises(REJECTED_HINT)?;
+            rejected_by_merge(&rejects, advises, output);
             REFUSED
         }
         MergeOutcome::NotBorn(rejects) => {

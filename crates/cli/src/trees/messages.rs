@@ -59,19 +59,23 @@ pub fn said<'a>(lines: impl IntoIterator<Item = &'a String>, output: &Output) {
     lines.into_iter().for_each(|line| output.error_line(line));
 }
 
-/// The paths that prevent a checkout.
-pub fn rejected(rejects: &Rejects, output: &Output) {
+/// The hint that tells what to do with the paths of [`rejected`] and [`rejected_by_merge`].
+pub const REJECTED_HINT: &str = "commitBeforeMerge";
+
+/// The paths that prevent a checkout, with what to do about them if the user `advises` so.
+pub fn rejected(rejects: &Rejects, advises: bool, output: &Output) {
     said(rejects.said(), output);
     for (reason, paths) in rejects.by_reason() {
         let (before, after) = reason.words();
+        let after = if advises { after } else { "" };
         let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
         output.error(format_args!("{before}\n{list}{after}"));
     }
     output.error_line("Aborting");
 }
 
-/// The paths that prevent a merge.
-pub fn rejected_by_merge(rejects: &Rejects, output: &Output) {
+/// The paths that prevent a merge, likewise.
+pub fn rejected_by_merge(rejects: &Rejects, advises: bool, output: &Output) {
     for (reason, paths) in rejects.by_reason() {
         let (before, after) = match reason {
             Reason::WouldOverwrite | Reason::NotUpToDate => (
@@ -90,6 +94,7 @@ pub fn rejected_by_merge(rejects: &Rejects, output: &Output) {
                 reason.words()
             }
         };
+        let after = if advises { after } else { "" };
         let list: String = paths.iter().map(|path| format!("\t{path}\n")).collect();
         output.error(format_args!("{before}\n{list}{after}"));
     }

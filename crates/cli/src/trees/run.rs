@@ -92,7 +92,8 @@ impl<'a> Run<'a> {
 
     /// The result of `work`, which shows its progress.
     pub fn metered<T>(&self, work: impl FnOnce() -> T) -> T {
-        let meter = self.meter();
+        let progress = &self.execution.progress;
+        let meter = Meter::start(self.global, "Updating files", progress, Stage::Files);
         let result = work();
         // Ends the progress line before anything else is printed.
         drop(meter);
@@ -103,12 +104,6 @@ impl<'a> Run<'a> {
     pub fn told(&self, done: &Done) -> u8 {
         self.warn(done);
         tell(done, self.global, self.started.elapsed(), self.output)
-    }
-
-    /// Progress, from now on.
-    fn meter(&self) -> Meter {
-        let progress = &self.execution.progress;
-        Meter::start(self.global, "Updating files", progress, Stage::Files)
     }
 
     /// The pathspecs that `file` lists, if it is given.
@@ -174,7 +169,8 @@ impl<'a> Run<'a> {
                 Ok(FATAL)
             }
             Outcome::Rejected(rejects) => {
-                messages::rejected(rejects, self.output);
+                let advises = self.repository.advises(messages::REJECTED_HINT)?;
+                messages::rejected(rejects, advises, self.output);
                 if let Some(autostash) = &switched.autostash {
                     messages::carried(autostash, self.output);
                 }
@@ -238,7 +234,8 @@ impl<'a> Run<'a> {
             execution: self.execution.clone(),
             ..options
         };
-        let meter = self.meter();
+        let progress = &self.execution.progress;
+        let meter = Meter::of_our_own(self.global, "Updating files", progress, Stage::Files);
         let outcome = checkout_paths(&self.repository, &options)?;
         drop(meter);
         match &outcome {

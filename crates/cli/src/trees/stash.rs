@@ -334,19 +334,25 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
 
 /// A pathspec as git passes it on to a command at the top of the working tree.
 fn prefixed(run: &Run<'_>, spec: &BString) -> BString {
-    let length = run.repository.prefix().len();
+    let prefix = run.repository.prefix();
+    let length = prefix.len();
     match spec
         .strip_prefix(b":(")
         .and_then(|rest| rest.split_once_str(")"))
     {
         Some((magic, rest)) => {
             let start = [b":(", magic].concat();
-            [&start, format!(",prefix:{length})").as_bytes(), rest]
-                .concat()
-                .into()
+            [
+                &start,
+                format!(",prefix:{length})").as_bytes(),
+                prefix,
+                rest,
+            ]
+            .concat()
+            .into()
         }
         None if spec.starts_with(b":") => spec.clone(),
-        None => [format!(":(prefix:{length})").as_bytes(), spec]
+        None => [format!(":(prefix:{length})").as_bytes(), prefix, spec]
             .concat()
             .into(),
     }
@@ -466,7 +472,10 @@ fn applied(run: &Run<'_>, entry: &StashEntry, options: &ApplyOptions) -> Result<
             output.error("conflicts in index. Try without --index.");
             return Ok(REFUSED);
         }
-        ApplyOutcome::Rejected(rejects) => messages::rejected_by_merge(rejects, output),
+        ApplyOutcome::Rejected(rejects) => {
+            let advises = run.repository.advises(messages::REJECTED_HINT)?;
+            messages::rejected_by_merge(rejects, advises, output);
+        }
         ApplyOutcome::Staged(paths) => output.error(format_args!(
             "Your local changes to the following files would be overwritten by merge:\n  {}",
             BString::from(bstr::join(" ", paths))

@@ -259,7 +259,7 @@ fn failed(cause: UpdateFailure, global: &Global, output: &Output) -> u8 {
         Outcome::Incomplete(_) => REFUSED,
         Outcome::Rejected(rejects) if rejects.is_empty() => FATAL,
         Outcome::Rejected(rejects) => {
-            messages::rejected(&rejects, output);
+            messages::rejected(&rejects, true, output);
             REFUSED
         }
         Outcome::Unmerged(paths) => {

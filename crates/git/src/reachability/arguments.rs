@@ -59,6 +59,14 @@ impl<'r> RevisionArguments<'r> {
     pub fn add(&mut self, word: &BStr) -> Result<()> {
         self.was_given = true;
         let added = self.try_add(word)?;
+        let name = word.strip_prefix(b"^").unwrap_or(word).as_bstr();
+        if added && !self.has_end && self.repository.names_file(name)? {
+            return Err(fatal(format_args!(
+                "ambiguous argument '{name}': both revision and filename\n\
+                 Use '--' to separate paths from revisions, like this:\n\
+                 'git <command> [<revision>...] -- [<file>...]'"
+            )));
+        }
         if added {
             return Ok(());
         }

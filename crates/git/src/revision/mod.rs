@@ -5,6 +5,7 @@
 //! rule may be tried; an error ends the search.
 
 mod abbreviate;
+mod filename;
 mod follow;
 mod index_paths;
 mod message;

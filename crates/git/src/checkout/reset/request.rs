@@ -8,8 +8,6 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_pack::ObjectKind;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 /// What is to be reset, and to what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +104,7 @@ impl Words<'_> {
             Wanted::Tree
         };
         if self.object(first, wanted)?.is_some() {
-            if !first.starts_with(b"-") && is_file(self.repository, first)? {
+            if !first.starts_with(b"-") && self.repository.names_file(first)? {
                 return Err(ambiguous(first, "both revision and filename"));
             }
             return Ok((Some(first), rest));
@@ -116,7 +114,7 @@ impl Words<'_> {
                 "option '{first}' must come before non-option arguments"
             )));
         }
-        if is_pattern(first) || is_file(self.repository, first)? {
+        if is_pattern(first) || self.repository.names_file(first)? {
             return Ok((None, words));
         }
         let reason = "unknown revision or path not in the working tree.";
@@ -205,24 +203,4 @@ fn is_pattern(word: &BStr) -> bool {
         }
     }
     word.starts_with(b":(")
-}
-
-/// Whether the word names something that exists, checked as git does: without most of the pathspec
-/// magic.
-fn is_file(repository: &Repository, word: &BStr) -> Result<bool> {
-    let Some(top) = repository.work_tree() else {
-        return Ok(false);
-    };
-    let (prefix, rest) = match word.as_bytes() {
-        [b':', b'/', rest @ ..] => (BStr::new(""), rest),
-        [b':', b'!' | b'^', rest @ ..] => (repository.prefix(), rest),
-        _ => (repository.prefix(), word.as_bytes()),
-    };
-    if rest.is_empty() {
-        return Ok(!word.is_empty() || !prefix.is_empty());
-    }
-    let path = top
-        .join(OsStr::from_bytes(prefix))
-        .join(OsStr::from_bytes(rest));
-    Ok(hedgerow_fs::lstat(&path)?.is_some())
 }

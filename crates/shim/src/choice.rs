@@ -108,6 +108,14 @@ fn not_ours(command: &str, words: &[OsString]) -> Option<String> {
         {
             Some("sparse:oid")
         }
+        // Filters by depth.
+        ("rev-list" | "pack-objects", _)
+            if words
+                .iter()
+                .any(|word| contains(word, b"tree:") && word != "--filter=tree:0") =>
+        {
+            Some("tree:")
+        }
         ("archive", _) if words.iter().any(|word| contains(word, b"zip")) => Some("zip"),
         _ => None,
     };

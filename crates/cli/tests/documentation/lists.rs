@@ -88,7 +88,8 @@ fn every_key_that_is_read_is_listed() {
             return;
         };
         let is_key = key.len() > 2 && key.bytes().all(|byte| byte.is_ascii_alphabetic());
-        if SECTIONS.contains(&section) && is_key && !["status.terse", "index.lock"].contains(&word) {
+        if SECTIONS.contains(&section) && is_key && !["status.terse", "index.lock"].contains(&word)
+        {
             count += 1;
             let listed = format!("`{}`", word.to_lowercase());
             if !page.contains(&listed) {

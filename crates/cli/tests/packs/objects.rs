@@ -317,3 +317,20 @@ fn what_is_not_there_cannot_be_left_out() {
         }
     }
 }
+
+/// A partial clone asks for contents by their ids, and may have the commits that reach them.
+#[test]
+fn contents_that_are_asked_for_are_sent_to_who_has_their_commits() {
+    let scene = scene(9, "sha1", Storage::Packed, Graph::None);
+    let (blob, tree, head) = (&scene.blobs[0], &scene.trees[0], &scene.commits[0]);
+    for filter in [&[][..], &["--filter=blob:none"]] {
+        let words = [&["--stdout", "--thin"], filter].concat();
+        for wants in [blob.to_string(), format!("{tree}\n{blob}")] {
+            let input = format!("{wants}\n--not\n{head}\n");
+            let [git, ours] =
+                [Program::Git, HEDGEROW].map(|program| made_by(&program, &scene, &words, &input));
+            assert!(!git.is_empty());
+            assert_eq!(ours, git, "{words:?} {wants}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use crate::{
 };
 use hedgerow_git::reachability::{bitmaps, exists, RevisionArguments, Sources};
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::{oid, Bitmaps, ObjectKind};
+use hedgerow_pack::{oid, Bitmaps, ObjectId, ObjectKind};
 use hedgerow_reach::{Missing, Objects, Question, Request, Source, Tip};
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -116,10 +116,18 @@ impl Enumeration {
             arguments.option("--all".into(), &mut std::iter::empty())?;
         }
         arguments.add_lines(revisions)?;
-        let question = Question {
+        let mut question = Question {
             filter: self.filter.clone(),
             ..arguments.into_question(self.threads)
         };
+        // Whoever asks for contents by their ids lacks them, although it has commits that reach them.
+        let is_content = |id: &ObjectId| {
+            let kind = repository.object_kind(id);
+            matches!(kind, Ok(ObjectKind::Blob | ObjectKind::Tree))
+        };
+        if !question.wants.is_empty() && question.wants.iter().all(is_content) {
+            question.haves.clear();
+        }
         for have in &question.haves {
             // A partial clone may know of what it has not.
             if !exists(repository, have)? && repository.partial_clone_remote().is_none() {

@@ -5,7 +5,7 @@ use super::messages;
 use super::writing::{rejected, tell, warn, workers, Writing};
 use crate::environment;
 use crate::execution;
-use crate::failure::{Failure, FATAL, REFUSED};
+use crate::failure::{Failure, FATAL};
 use crate::git_options::{passed_on, GitOptions};
 use crate::global::{Global, Workers};
 use crate::output::Output;
@@ -56,6 +56,7 @@ pub struct Clone {
 pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Failure> {
     let environment = environment::of_git(global)?;
     refuse(&environment)?;
+    command.passed.refuse_place()?;
     let execution = execution::configurable(global)?;
     let git = environment::assisted_git()?;
     let run = |words, directory: &Path| git.run(words, directory).map_err(Failure::fatal);
@@ -107,6 +108,7 @@ fn failed(exit: Exit) -> Option<u8> {
 /// Refuses what changes where a clone goes.
 fn refuse(environment: &Environment) -> Result<(), Failure> {
     let named = [
+        ("GIT_DIR", environment.git_dir.is_some()),
         ("GIT_WORK_TREE", environment.work_tree.is_some()),
         ("GIT_INDEX_FILE", environment.index_file.is_some()),
         (
@@ -117,12 +119,17 @@ fn refuse(environment: &Environment) -> Result<(), Failure> {
     ];
     match named.iter().find(|(_, is_set)| *is_set) {
         None => Ok(()),
-        Some((name, _)) => Err(Failure {
-            hint: Some("use git: git clone ...".into()),
-            ..Failure::usage(format_args!(
-                "'hedgerow clone' does not work with {name}; nothing was touched"
-            ))
-        }),
+        Some((name, _)) => Err(without(name)),
+    }
+}
+
+/// The refusal of a clone with `what`.
+pub fn without(what: &str) -> Failure {
+    Failure {
+        hint: Some("use git: git clone ...".into()),
+        ..Failure::usage(format_args!(
+            "'hedgerow clone' does not work with {what}; nothing was touched"
+        ))
     }
 }
 
@@ -223,6 +230,6 @@ impl First<'_> {
         }
         statistics::tell(global, &execution, output)?;
         let hook = run_hook(repository, commit).map_err(|error: Error| Failure::from(error))?;
-        Ok(if hook.is_some() { REFUSED } else { 0 })
+        Ok(hook.and_then(failed).unwrap_or(0))
     }
 }

@@ -8,7 +8,8 @@ use hedgerow::Repository;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::clone::jobs;
+use super::clone::{jobs, without};
+use crate::failure::Failure;
 
 const fn row(option: GitOption, value: &'static str, help: &'static str) -> Described {
     Described {
@@ -229,6 +230,25 @@ impl Passed {
     pub fn has(&self, name: &str) -> bool {
         let word = format!("--{name}");
         self.words.iter().any(|other| *other == *word)
+    }
+
+    /// Refuses settings that change where the files of the clone go.
+    ///
+    /// # Errors
+    /// One is given.
+    pub fn refuse_place(&self) -> Result<(), Failure> {
+        let settings = self.words.iter().filter_map(|word| {
+            let setting = word.as_bytes().strip_prefix(b"--config=")?;
+            setting.split(|byte| *byte == b'=').next()
+        });
+        for name in settings {
+            for key in ["core.bare", "core.worktree"] {
+                if name.eq_ignore_ascii_case(key.as_bytes()) {
+                    return Err(without(key));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The option with its value, as it was given last.

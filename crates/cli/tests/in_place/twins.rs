@@ -109,7 +109,8 @@ impl Twins {
         let after = self.each(|_| self.picture());
         Difference {
             what: what.to_owned(),
-            is_touched: before != after,
+            is_touched: before[0] != after[0],
+            is_ours_touched: before[1] != after[1],
             left: after[0].differences(&after[1]),
             git,
             our,
@@ -164,8 +165,10 @@ pub struct Difference {
     what: String,
     pub git: Outcome,
     pub our: Outcome,
-    /// Whether either changed anything.
+    /// Whether git changed anything.
     pub is_touched: bool,
+    /// Whether hedgerow did.
+    pub is_ours_touched: bool,
     /// What they left differently.
     pub left: Vec<String>,
 }
@@ -199,9 +202,17 @@ fn said(outcome: &Outcome) -> (i32, String, &str) {
 
 /// Files of git's that hold times, or packs whose names depend on how they were written.
 fn is_private(path: &[u8]) -> bool {
-    let in_git_dir = path.windows(5).any(|part| part == b".git/");
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap();
-    in_git_dir && [&b"index"[..], b"objects", b"gc.pid"].contains(&name)
+    // Names of tables have a random part.
+    let private = [
+        "index",
+        "objects",
+        "objects-dir",
+        "index-file",
+        "gc.pid",
+        "reftable",
+    ];
+    private.iter().any(|other| other.as_bytes() == name)
 }
 
 pub fn shown(bytes: &[u8]) -> String {

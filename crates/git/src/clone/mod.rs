@@ -58,7 +58,6 @@ pub fn check_out(
 /// # Errors
 /// It cannot be run.
 pub fn run_hook(repository: &Repository, commit: ObjectId) -> Result<Option<Exit>> {
-    let null = repository.null_id();
-    let exit = repository.run_post_checkout(&null, &commit, true)?;
+    let exit = repository.run_post_checkout_of_clone(&commit)?;
     Ok(exit.filter(|exit| *exit != Exit::Status(0)))
 }

@@ -66,6 +66,25 @@ impl Repository {
         Ok(Some(process.run_with_input(&[])?))
     }
 
+    /// Runs the `post-checkout` hook of a new clone whose `HEAD` is `new`. As in git, it is told where
+    /// the repository is.
+    pub(crate) fn run_post_checkout_of_clone(&self, new: &oid) -> Result<Option<Exit>> {
+        let Hook::Found(program) = self.hook("post-checkout")? else {
+            return Ok(None);
+        };
+        let null = self.null_id().to_string();
+        let git_dir = self.git_dir.clone().into_os_string();
+        let process = Process {
+            program,
+            arguments: vec![null.into(), new.to_string().into(), "1".into()],
+            directory: Some(self.hook_base().to_owned()),
+            variables: vec![("GIT_DIR".into(), Some(git_dir))],
+            output_to_error: true,
+            ..Process::default()
+        };
+        Ok(Some(process.run_with_input(&[])?))
+    }
+
     /// Runs the `post-index-change` hook, if there is one that may run: the index was written.
     /// `with_work_tree` tells that the files of the working tree were brought to it, `with_sparsity`
     /// that files may have left or entered the sparse checkout. How the hook ends does not matter.

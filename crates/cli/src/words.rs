@@ -27,9 +27,13 @@ const HOOK: &str = "hedgerow-upload-pack-hook";
 /// An option without its value, or the environment cannot be changed.
 pub fn obey_git_globals() -> Result<(), Failure> {
     let taken = shim::take(environment::words(), &WITH_VALUE, environment::variable);
-    let taken = taken.map_err(|misuse| match misuse.is_usage {
-        true => Failure::usage(misuse.reason),
-        false => Failure::fatal(misuse.reason),
+    let taken = taken.map_err(|misuse| {
+        let failure = if misuse.is_usage {
+            Failure::usage
+        } else {
+            Failure::fatal
+        };
+        failure(misuse.reason)
     })?;
     environment::obey(taken).map_err(Failure::fatal)
 }

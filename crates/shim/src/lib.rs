@@ -1,6 +1,6 @@
 //! hedgerow in the place of git.
 //!
-//! A directory with a link `git` to hedgerow stands first in `PATH` ([`links`]). Called as `git`,
+//! A directory with a link `git` to hedgerow stands first in `PATH` ([`install`]). Called as `git`,
 //! hedgerow decides from the words and the environment whether it answers the call itself
 //! ([`choose`]): a command of whose every option it knows the meaning is its own, everything else is
 //! the real git's, which this process becomes at once ([`Handover`]). What turns out only later to be

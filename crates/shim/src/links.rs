@@ -143,6 +143,7 @@ impl Drop for TemporaryLink {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests prepare files")]
 mod tests {
     use super::*;
     use std::fs;

@@ -52,6 +52,7 @@ fn stat(path: &Path) -> Option<Stat> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests prepare files")]
 mod tests {
     use super::*;
     use std::fs;

@@ -160,6 +160,10 @@ fn calls() {
     let mut found = Vec::new();
     for call in CALLS {
         for by_link in [false, true] {
+            // hedgerow's own help has its own words.
+            if !by_link && call.ends_with("-h") {
+                continue;
+            }
             compare(twins, call, by_link, &[], &mut found);
         }
     }

@@ -200,7 +200,8 @@ pub fn fill(template: &str, random: &mut Random) -> Vec<String> {
         let choices: Vec<&str> = rest[start + 1..end].split('|').collect();
         let chance = if choices.len() > 3 { 60 } else { 30 };
         if random.chance(chance) {
-            text.push_str(*random.pick(&choices));
+            let choice: &&str = random.pick(&choices);
+            text.push_str(choice);
         }
         rest = &rest[end + 1..];
     }
@@ -221,7 +222,8 @@ fn kind(name: &str, random: &mut Random) -> &'static str {
         "revision" => &REVISIONS,
         _ => panic!("{name} is no kind of word"),
     };
-    *random.pick(words)
+    let word: &&str = random.pick(words);
+    word
 }
 
 pub const PATHS: [&str; 12] = [

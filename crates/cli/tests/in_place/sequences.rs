@@ -7,7 +7,7 @@
 
 use crate::grammar::{Call, PATHS};
 use crate::twins::{real_git, typed, Side, Twins};
-use hedgerow_testkit::{git, isolated, run, Random};
+use hedgerow_testkit::{git, git_is_at_least, isolated, run, Random};
 use std::path::Path;
 
 /// Sequences of an ordinary run.
@@ -17,6 +17,9 @@ const COMMANDS: usize = 30;
 
 #[test]
 fn sequences() {
+    if !git_is_at_least(2, 55, "sequences of commands by git and by the link") {
+        return;
+    }
     let asked = std::env::var("HEDGEROW_TEST_SEQUENCES").ok();
     let seeds = asked.map_or(0..SEQUENCES, |asked| seeds(&asked));
     let only = std::env::var("HEDGEROW_TEST_SEED").ok();

@@ -66,7 +66,7 @@ mod tests {
             ("x.bundle", "x.bundle"),
         ] {
             let found = directory_of(source.as_bytes(), false);
-            assert_eq!(found.as_deref(), Some(expected.as_bytes()), "{source}");
+            assert_eq!(found, Some(expected.into()), "{source}");
         }
         assert_eq!(directory_of(b"d/x.bundle", true), Some("x".into()));
         assert_eq!(directory_of(b"/", false), None);

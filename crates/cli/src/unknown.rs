@@ -7,8 +7,8 @@ use clap::CommandFactory;
 
 /// Git's commands that people type, as far as hedgerow has none of that name.
 const OF_GIT: &str = "\
-    add am apply bisect blame branch bundle cherry cherry-pick citool clone commit commit-tree \
-    config count-objects describe diff diff-tree difftool fetch for-each-ref format-patch fsck \
+    add am apply bisect blame branch bundle cherry cherry-pick citool commit commit-tree \
+    config count-objects describe diff diff-tree difftool for-each-ref format-patch fsck \
     gc grep gui hash-object init lfs log ls-remote ls-tree merge-base mergetool mv notes pull \
     push range-diff rebase reflog remote rerere rev-parse revert rm shortlog show show-branch \
     show-ref tag unpack-objects update-index update-ref upload-pack var write-tree";

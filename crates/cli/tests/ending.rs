@@ -25,16 +25,18 @@ const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
 
 /// Every command, words with which it prints something in a scene, and the exit code that means
 /// that it cannot go on. None: it prints nothing but its help.
-const COMMANDS: [(&str, Option<&str>, i32); 35] = [
+const COMMANDS: [(&str, Option<&str>, i32); 38] = [
     ("archive", Some("archive HEAD"), 128),
     ("bitmap", Some("bitmap list"), 128),
     ("cat-file", Some("cat-file blob HEAD:large"), 128),
     ("checkout", Some("checkout -f --json HEAD"), 128),
     ("checkout-index", None, 128),
     ("clean", Some("clean -nd --json"), 128),
+    ("clone", None, 128),
     ("diff-files", None, 128),
     ("diff-index", None, 128),
     ("doctor", Some("doctor"), 2),
+    ("fetch", None, 128),
     ("generate", Some("generate completions bash"), 2),
     ("hg-status", None, 128),
     ("image", Some("image info ../image"), 2),
@@ -50,6 +52,7 @@ const COMMANDS: [(&str, Option<&str>, i32); 35] = [
     ("restore", None, 128),
     ("reverse-index", None, 128),
     ("rev-list", Some("rev-list --objects HEAD"), 128),
+    ("shim", Some("shim status"), 2),
     ("sparse-checkout", None, 128),
     ("stash", None, 128),
     ("stats", Some("stats ../stats.json"), 2),

@@ -10,7 +10,7 @@ const LINES: usize = 25;
 const COLUMNS: usize = 80;
 
 /// The commands as `hedgerow -h` groups them.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Working trees",
         &[
@@ -52,8 +52,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "upload-pack-hook",
         ],
     ),
-    ("Measuring", &["doctor", "tune", "stats"]),
-    ("In the place of git", &["shim"]),
+    (
+        "Measuring, and git itself",
+        &["doctor", "tune", "stats", "shim"],
+    ),
 ];
 
 const FIRST_STEPS: [&str; 3] = ["status", "checkout main", "image create src src.sqfs"];

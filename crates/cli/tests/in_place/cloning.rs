@@ -3,7 +3,7 @@
 
 use crate::twins::{real_git, typed, Side, Twins};
 use crate::HEDGEROW;
-use hedgerow_testkit::{isolated, run, Mount};
+use hedgerow_testkit::{isolated, run, use_global_config, Mount};
 use std::path::Path;
 use std::process::Command;
 
@@ -239,7 +239,7 @@ fn compare(
         for (name, value) in variables {
             command.env(name, in_place(value));
         }
-        command.env("GIT_CONFIG_GLOBAL", place.join("config"));
+        use_global_config(&mut command, place.join("config"));
         command
             .current_dir(place.join("out"))
             .arg("clone")
@@ -307,7 +307,7 @@ fn make(place: &Path) {
         chmod 755 failing hooks";
     let mut shell = isolated("sh");
     shell.current_dir(place).arg("-c").arg(script);
-    shell.env("GIT_CONFIG_GLOBAL", place.join("config"));
+    use_global_config(&mut shell, place.join("config"));
     run(shell).ok("the sources are made");
 }
 

@@ -7,7 +7,7 @@
 
 use crate::grammar::{Call, PATHS};
 use crate::twins::{real_git, typed, Side, Twins};
-use hedgerow_testkit::{git, git_is_at_least, isolated, run, Random};
+use hedgerow_testkit::{git, git_is_at_least, isolated, run, use_global_config, Random};
 use std::path::Path;
 
 /// Sequences of an ordinary run.
@@ -85,7 +85,7 @@ fn play(seed: u64) {
             });
             let like = Twins::environment(&links, side);
             command.current_dir(place.join(directory)).envs(like);
-            command.env("GIT_CONFIG_GLOBAL", place.join("config"));
+            use_global_config(&mut command, place.join("config"));
             command
                 .args(&call.words)
                 .envs(call.variables.iter().copied());
@@ -156,7 +156,7 @@ fn make(place: &Path) {
         find . -exec touch -h -d @1500000000 {} +; GIT_OPTIONAL_LOCKS=1 git -C work status >/dev/null; touch -d @1500000001 start";
     let mut shell = isolated("sh");
     shell.current_dir(place).arg("-c").arg(script);
-    shell.env("GIT_CONFIG_GLOBAL", place.join("config"));
+    use_global_config(&mut shell, place.join("config"));
     run(shell).ok("the repositories are made");
     git(&place.join("work"), &["fsck"], b"");
 }

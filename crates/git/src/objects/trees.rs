@@ -87,7 +87,7 @@ impl Trees<'_> {
     /// The id of a tree, which is written later if it is not there.
     fn finish(&mut self, content: Vec<u8>) -> Result<ObjectId> {
         let id = self.writer.id(ObjectKind::Tree, &content)?;
-        if self.known.insert(id) && !self.repository.has_object(&id)? {
+        if self.known.insert(id) && self.repository.objects().locate(&id)?.is_none() {
             self.missing.push(content);
         }
         Ok(id)

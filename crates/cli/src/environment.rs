@@ -172,7 +172,10 @@ pub fn start_directory(parts: &[PathBuf]) -> Option<PathBuf> {
 /// The start directory.
 fn start(global: &Global) -> Result<std::path::PathBuf, Failure> {
     let mut directory = std::env::current_dir().map_err(|error| {
-        Failure::fatal(format_args!("cannot find the current directory: {error}"))
+        let reason = hedgerow_fs::reason(&error);
+        Failure::fatal(format_args!(
+            "Unable to read current working directory: {reason}"
+        ))
     })?;
     for part in &global.directory {
         directory.push(part);

@@ -9,6 +9,7 @@
 
 mod cloning;
 mod grammar;
+mod handing;
 mod killed;
 mod sequences;
 mod twins;

@@ -3,7 +3,9 @@
 //! linked working trees are the same.
 
 use crate::HEDGEROW;
-use hedgerow_testkit::{differences, run_with, snapshot, temporary, Outcome, Program, Snapshot};
+use hedgerow_testkit::{
+    differences, isolated, run_with, snapshot, temporary, Outcome, Program, Snapshot,
+};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -115,6 +117,20 @@ impl Twins {
             git,
             our,
         }
+    }
+
+    /// The same script of the shell in both, in which `git` is the git of the side and `$PLACE` where
+    /// both are.
+    pub fn script(&mut self, script: &str) -> Difference {
+        let (place, links) = (self.place(), self.links());
+        self.both(script, |side| {
+            let mut shell = isolated("sh");
+            shell.envs(Twins::environment(&links, side));
+            shell.env("GIT_CONFIG_GLOBAL", place.join("config"));
+            shell.env("PLACE", &place).current_dir(place.join("work"));
+            shell.arg("-c").arg(script);
+            (shell, Vec::new())
+        })
     }
 
     /// Makes them alike again, as git has left it.

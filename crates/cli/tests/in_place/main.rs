@@ -7,6 +7,7 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod callers;
 mod cloning;
 mod grammar;
 mod handing;

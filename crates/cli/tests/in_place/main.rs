@@ -11,8 +11,10 @@ mod callers;
 mod cloning;
 mod grammar;
 mod handing;
+mod judge;
 mod killed;
 mod sequences;
+mod servers;
 mod twins;
 
 /// The program under test.

@@ -104,6 +104,7 @@ impl Twins {
     pub fn both(&mut self, what: &str, prepare: impl Fn(Side) -> (Command, Vec<u8>)) -> Difference {
         self.story.push(what.to_owned());
         let before = self.each(|_| self.picture());
+        let [untracked, _] = self.each(|_| self.untracked());
         let [git, our] = self.each(|side| {
             let (command, input) = prepare(side);
             run_with(command, &input)
@@ -114,6 +115,9 @@ impl Twins {
             is_touched: before[0] != after[0],
             is_ours_touched: before[1] != after[1],
             left: after[0].differences(&after[1]),
+            untracked,
+            before: before[0].files.clone(),
+            after: after[0].files.clone(),
             git,
             our,
         }
@@ -140,6 +144,23 @@ impl Twins {
         let mut copy = Command::new("cp");
         copy.arg("-a").args([plain, linked]);
         assert!(copy.status().unwrap().success());
+    }
+
+    /// The untracked files below the trees, ignored ones included.
+    fn untracked(&self) -> Vec<Vec<u8>> {
+        let place = self.place();
+        let trees = self.trees.iter().filter(|tree| place.join(tree).is_dir());
+        let listed = trees.flat_map(|tree| {
+            let mut command = Program::Git.command(&place.join(tree));
+            command.args(["ls-files", "-o", "-z"]);
+            let said = run_with(command, b"").stdout;
+            let paths = said
+                .split(|byte| *byte == 0)
+                .filter(|path| !path.is_empty());
+            let below = |path: &[u8]| [tree.as_bytes(), b"/", path].concat();
+            paths.map(below).collect::<Vec<_>>()
+        });
+        listed.collect()
     }
 
     fn picture(&self) -> Picture {
@@ -178,7 +199,7 @@ impl Picture {
 
 /// How a command ended in both.
 pub struct Difference {
-    what: String,
+    pub what: String,
     pub git: Outcome,
     pub our: Outcome,
     /// Whether git changed anything.
@@ -187,6 +208,10 @@ pub struct Difference {
     pub is_ours_touched: bool,
     /// What they left differently.
     pub left: Vec<String>,
+    /// The untracked files, and all files before and after, of git.
+    pub untracked: Vec<Vec<u8>>,
+    pub before: Snapshot,
+    pub after: Snapshot,
 }
 
 impl Difference {
@@ -225,6 +250,7 @@ fn is_private(path: &[u8]) -> bool {
         "objects",
         "objects-dir",
         "index-file",
+        "other-index",
         "gc.pid",
         "reftable",
     ];

@@ -55,7 +55,7 @@ pub(crate) fn discover(environment: &Environment) -> Result<Layout> {
 
 fn named_git_dir(cwd: &Path, named: &Path, environment: &Environment) -> Result<PathBuf> {
     let path = cwd.join(named);
-    if let Some(target) = git_dir::read_git_file(&path, environment)? {
+    if let Some(target) = git_dir::read_git_file_shown(&path, &named.display(), environment)? {
         return Ok(target);
     }
     if !git_dir::is_git_dir(&path, environment) {

@@ -133,7 +133,9 @@ pub fn check_start(global: &Global) -> Result<(), hedgerow_fs::Error> {
     for part in &global.directory {
         named.push(part);
         if !named.as_os_str().is_empty() {
-            hedgerow_fs::check_directory(&named)?;
+            // As in git, each is named as it was given.
+            hedgerow_fs::check_directory(&named)
+                .map_err(|error| hedgerow_fs::Error::new("change to", part, error.source))?;
         }
     }
     Ok(())

@@ -88,7 +88,7 @@ pub const GITS: &[&str] = &[
     "ls-tree [-r] <revision>",
     "ls-remote [origin]",
     "submodule add -f ../library sub2",
-    "grep -n line",
+    "grep --threads=1 -n line",
     "st",
     "co <branch>",
     "shout",

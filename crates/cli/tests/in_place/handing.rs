@@ -40,6 +40,13 @@ const SCRIPTS: &[&str] = &[
     "git -C; git -C '' status -s; git -c; git --git-dir; git --work-tree; git --namespace",
     "git --exec-path; git --html-path; git --man-path; git --info-path",
     "git status --help 2>&1 | head -1 | cut -c1-10; git checkout -h | head -2; git clean --bogus",
+    // Words about words.
+    "cd d1; git stash -- nope '*.x' ':(icase)nope'; git --literal-pathspecs stash -- nope; cd ..; git stash -- nope",
+    "git branch f1; git rev-list f1; git rev-list ^f1; git rev-list f1 --; git diff-index f1; git diff-index f1 -- f1; git diff-index untracked; git branch -D f1",
+    "echo x >>f1; git switch side; git --no-advice switch side; git -c advice.commitBeforeMerge=false checkout side; git --no-advice merge --ff-only side; git checkout -q f1",
+    "git -C d1 -C nope status; git -C nope -C .. status; git --git-dir=f1 status; GIT_DIR=untracked git ls-files",
+    "git checkout --progress -- f1; git checkout --progress -q side; git checkout --progress main; git restore --progress f1; rm $PLACE/hooked",
+    "rm f1; GIT_PROGRESS_DELAY=0 git checkout --progress -f main 2>&1 | tr '\\r' '\\n' | tail -2; rm $PLACE/hooked",
     // Aliases.
     "git st; git co side; git co main; git shout; git -c alias.checkout='!echo no' checkout -q side; git co -q main",
     "git -c alias.a=b -c alias.b=a a; git -c alias.x='-p status' x; git -c alias.x='-c a.b=c status -s' x",

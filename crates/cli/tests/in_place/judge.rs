@@ -23,6 +23,8 @@ pub fn accepts(it: &Difference) -> Option<&'static str> {
         Some("git loses an untracked file")
     } else if is_stash && git.code == 1 && git.stderr.contains("fatal: Unable to process path ") {
         Some("git cannot put a file aside that is a directory in the index")
+    } else if is_stash && it.is_crossed && our.code == git.code {
+        Some("git's stash leaves or loses files in the place of directories")
     } else if is_stash && git.stderr.ends_with(untracked) && our.stderr.ends_with(untracked) {
         Some("git stops at the first untracked file that cannot come back")
     } else {

@@ -12,7 +12,7 @@ use hedgerow_testkit::{git, isolated, run, Random};
 use std::path::Path;
 
 /// Sequences of an ordinary run.
-const SEQUENCES: u64 = 24;
+const SEQUENCES: u64 = 16;
 /// Commands in each.
 const COMMANDS: usize = 30;
 

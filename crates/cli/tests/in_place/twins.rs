@@ -104,7 +104,8 @@ impl Twins {
     pub fn both(&mut self, what: &str, prepare: impl Fn(Side) -> (Command, Vec<u8>)) -> Difference {
         self.story.push(what.to_owned());
         let before = self.each(|_| self.picture());
-        let [untracked, _] = self.each(|_| self.untracked());
+        let [untracked, _] = self.each(|_| self.listed(&["-o"]));
+        let [tracked, _] = self.each(|_| self.listed(&[]));
         let [git, our] = self.each(|side| {
             let (command, input) = prepare(side);
             run_with(command, &input)
@@ -115,6 +116,7 @@ impl Twins {
             is_touched: before[0] != after[0],
             is_ours_touched: before[1] != after[1],
             left: after[0].differences(&after[1]),
+            is_crossed: are_crossed(&tracked, &untracked),
             untracked,
             before: before[0].files.clone(),
             after: after[0].files.clone(),
@@ -146,13 +148,13 @@ impl Twins {
         assert!(copy.status().unwrap().success());
     }
 
-    /// The untracked files below the trees, ignored ones included.
-    fn untracked(&self) -> Vec<Vec<u8>> {
+    /// What `ls-files` lists in the trees: untracked files, ignored ones included, or tracked ones.
+    fn listed(&self, words: &[&str]) -> Vec<Vec<u8>> {
         let place = self.place();
         let trees = self.trees.iter().filter(|tree| place.join(tree).is_dir());
         let listed = trees.flat_map(|tree| {
             let mut command = Program::Git.command(&place.join(tree));
-            command.args(["ls-files", "-o", "-z"]);
+            command.args(["ls-files", "-z"]).args(words);
             let said = run_with(command, b"").stdout;
             let paths = said
                 .split(|byte| *byte == 0)
@@ -197,6 +199,17 @@ impl Picture {
     }
 }
 
+fn are_crossed(tracked: &[Vec<u8>], untracked: &[Vec<u8>]) -> bool {
+    let is_below = |path: &[u8], above: &[u8]| {
+        path.strip_prefix(above)
+            .is_some_and(|rest| rest.starts_with(b"/"))
+    };
+    tracked.iter().any(|known| {
+        let mut others = untracked.iter();
+        others.any(|other| is_below(other, known) || is_below(known, other))
+    })
+}
+
 /// How a command ended in both.
 pub struct Difference {
     pub what: String,
@@ -208,6 +221,8 @@ pub struct Difference {
     pub is_ours_touched: bool,
     /// What they left differently.
     pub left: Vec<String>,
+    /// A name is a file in the index and a directory on disk, or the other way round.
+    pub is_crossed: bool,
     /// The untracked files, and all files before and after, of git.
     pub untracked: Vec<Vec<u8>>,
     pub before: Snapshot,

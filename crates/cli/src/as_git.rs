@@ -70,6 +70,7 @@ pub fn begin() -> Result<bool, Failure> {
         variables,
     };
     environment::obey(ours.taken).map_err(Failure::fatal)?;
+    StandardOutput::accept_closed();
     // There is one call.
     let _ = CALL.set(call);
     Ok(true)

@@ -133,7 +133,9 @@ pub fn check_start(global: &Global) -> Result<(), hedgerow_fs::Error> {
     for part in &global.directory {
         named.push(part);
         if !named.as_os_str().is_empty() {
-            hedgerow_fs::check_directory(&named)?;
+            // As in git, each is named as it was given.
+            hedgerow_fs::check_directory(&named)
+                .map_err(|error| hedgerow_fs::Error::new("change to", part, error.source))?;
         }
     }
     Ok(())
@@ -172,7 +174,10 @@ pub fn start_directory(parts: &[PathBuf]) -> Option<PathBuf> {
 /// The start directory.
 fn start(global: &Global) -> Result<std::path::PathBuf, Failure> {
     let mut directory = std::env::current_dir().map_err(|error| {
-        Failure::fatal(format_args!("cannot find the current directory: {error}"))
+        let reason = hedgerow_fs::reason(&error);
+        Failure::fatal(format_args!(
+            "Unable to read current working directory: {reason}"
+        ))
     })?;
     for part in &global.directory {
         directory.push(part);

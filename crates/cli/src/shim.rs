@@ -5,9 +5,9 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
+use bstr::ByteSlice;
 use clap::{Args, Subcommand};
 use hedgerow::shim::{commands, install, remove, state, LinksError, State};
-use std::ffi::OsStr;
 use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -44,19 +44,18 @@ pub struct Place {
 pub fn run(command: &Shim, global: &Global, output: &Output) -> Result<u8, Failure> {
     match &command.action {
         Action::Install(at) => {
-            let place = absolute(&at.place, global)?;
+            let place = in_path(&at.place, global)?;
             let program = std::env::current_exe().map_err(failure)?;
             install(&place, &program).map_err(|error| refused(error, &at.place))?;
             output.say(format_args!(
                 "'git' in '{}' is hedgerow now. To use it: eval \"$(hedgerow shim env {})\"",
                 place.display(),
-                quoted(&place)
+                String::from_utf8_lossy(&quoted(&place))
             ));
         }
         Action::Env(at) => {
-            let place = absolute(&at.place, global)?;
-            let line = format!("export PATH={}:\"$PATH\"\n", quoted(&place));
-            output.data(line.as_bytes());
+            let place = quoted(&in_path(&at.place, global)?);
+            output.data(&[b"export PATH=", &place[..], b":\"$PATH\"\n"].concat());
         }
         Action::Remove(at) => {
             let place = absolute(&at.place, global)?;
@@ -105,6 +104,18 @@ fn absolute(place: &Path, global: &Global) -> Result<PathBuf, Failure> {
     std::path::absolute(place).map_err(failure)
 }
 
+/// The same, if it can stand in `PATH`.
+fn in_path(place: &Path, global: &Global) -> Result<PathBuf, Failure> {
+    let place = absolute(place, global)?;
+    if place.as_os_str().as_bytes().contains(&b':') {
+        return Err(failure(format_args!(
+            "'{}' cannot be in PATH: its name has a colon",
+            place.display()
+        )));
+    }
+    Ok(place)
+}
+
 fn failure(error: impl Display) -> Failure {
     Shape::Own.failure(error.to_string())
 }
@@ -112,7 +123,11 @@ fn failure(error: impl Display) -> Failure {
 fn refused(error: LinksError, place: &Path) -> Failure {
     let hint = match &error {
         LinksError::Foreign(_) => Some("name another directory; nothing was changed".to_owned()),
-        LinksError::NotInstalled(_) => Some(format!("hedgerow shim install {}", quoted(place))),
+        LinksError::NotInstalled(_) => {
+            let place = quoted(place);
+            let place = String::from_utf8_lossy(&place);
+            Some(format!("hedgerow shim install {place}"))
+        }
         LinksError::Fs(_) => None,
     };
     Failure {
@@ -122,12 +137,11 @@ fn refused(error: LinksError, place: &Path) -> Failure {
 }
 
 /// The path as a shell takes it.
-fn quoted(path: &Path) -> String {
+fn quoted(path: &Path) -> Vec<u8> {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte);
     let bytes = path.as_os_str().as_bytes();
     if bytes.iter().all(is_plain) {
-        return path.display().to_string();
+        return bytes.to_vec();
     }
-    let text = OsStr::from_bytes(bytes).to_string_lossy();
-    format!("'{}'", text.replace('\'', r"'\''"))
+    [b"'", &bytes.replace("'", r"'\''")[..], b"'"].concat()
 }

@@ -66,6 +66,12 @@ impl StandardOutput {
         }
     }
 
+    /// Takes a descriptor that was closed for `/dev/null`, which the standard library has opened: as
+    /// git does.
+    pub fn accept_closed() {
+        WAS_CLOSED.store(false, Ordering::Relaxed);
+    }
+
     /// Whether its reader went away before everything was written.
     pub fn has_no_reader() -> bool {
         FAILURE.load(Ordering::SeqCst) == Errno::PIPE.raw_os_error()

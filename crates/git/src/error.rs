@@ -53,11 +53,11 @@ pub enum Error {
     #[error(
         "not a git repository (or any parent up to mount point {})\nStopping at filesystem \
          boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).",
-        mount.display()
+        outside.display()
     )]
     NotARepositoryUpTo {
-        /// The directory where it begins.
-        mount: PathBuf,
+        /// The first directory on the other one: the one that git names.
+        outside: PathBuf,
     },
     /// The repository belongs to another user and is not listed in `safe.directory`.
     #[error("detected dubious ownership in repository at '{}'", path.display())]

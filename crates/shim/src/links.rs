@@ -72,10 +72,20 @@ pub fn remove(directory: &Path) -> Result<(), LinksError> {
     Ok(())
 }
 
-/// Whether the link leads to a program of our name, which may be gone.
+/// Whether the link leads to a program of our name, which may be gone, or to this one.
 fn is_ours(link: &Path) -> bool {
-    let target = hedgerow_fs::read_link(link);
-    target.is_ok_and(|target| Path::new(&target).file_name() == Some(OsStr::new("hedgerow")))
+    let Ok(target) = hedgerow_fs::read_link(link) else {
+        return false;
+    };
+    let id = |path| {
+        hedgerow_fs::stat(path)
+            .ok()
+            .flatten()
+            .map(|it| (it.dev, it.ino))
+    };
+    let target_id = id(link);
+    Path::new(&target).file_name() == Some(OsStr::new("hedgerow"))
+        || target_id.is_some() && target_id == id(Path::new("/proc/self/exe"))
 }
 
 /// What a call of `git` meets.
@@ -157,6 +167,11 @@ mod tests {
             install(&directory, Path::new(version)).unwrap();
             assert_eq!(fs::read_link(&link).unwrap(), Path::new(version));
         }
+        // A program of another name is known if it is this one.
+        remove(&directory).unwrap();
+        let own = std::env::current_exe().unwrap();
+        install(&directory, &own).unwrap();
+        install(&directory, &own).unwrap();
         remove(&directory).unwrap();
         assert!(!fs::exists(&directory).unwrap());
         assert!(matches!(

@@ -35,11 +35,14 @@ pub fn find(path: &OsStr, after: Option<&Path>) -> Found {
         let Some(stat) = stat(&program).filter(|stat| stat.kind == FileKind::File) else {
             continue;
         };
+        // This program may be the one that another hedgerow took for the real git.
+        let is_last_passed = after == Some(program.as_path());
         if is_own(&stat) {
+            passed |= is_last_passed;
             found.ours.get_or_insert_with(|| directory.to_owned());
             found.ours_is_first |= found.real.is_none();
         } else if !passed {
-            passed = after == Some(program.as_path());
+            passed = is_last_passed;
         } else if found.real.is_none() && hedgerow_fs::is_executable(&program) {
             found.real = Some(program);
         }
@@ -86,5 +89,9 @@ mod tests {
         assert_eq!(find(&path, Some(&first)).real, Some(at("second/git")));
         let second = at("second/git");
         assert_eq!(find(&path, Some(&second)).real, None);
+        // Another hedgerow before this one took it for the real git.
+        let names = ["first", "shim", "second"];
+        let path = std::env::join_paths(names.map(at)).unwrap();
+        assert_eq!(find(&path, Some(&at("shim/git"))).real, Some(second));
     }
 }

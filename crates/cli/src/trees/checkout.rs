@@ -112,7 +112,8 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                 recurse_submodules,
                 ..PathOptions::default()
             },
-            paths.without_separator,
+            // Git does not count what a list alone names.
+            paths.without_separator && !words.is_empty(),
         ),
     }?;
     run.statistics()?;

@@ -140,7 +140,7 @@ pub fn switched(
     let is_same =
         switched.old.branch() == Some(branch.as_bstr()) && !(is_unborn && target.start.is_some());
     output.say(match &target.start {
-        Some(Start::At(start)) if is_same && start.exists => format!("Reset branch '{name}'"),
+        Some(Start::At(start)) if is_same && start.forced => format!("Reset branch '{name}'"),
         _ if is_same => format!("Already on '{name}'"),
         Some(Start::At(start)) if start.exists => {
             format!("Switched to and reset branch '{name}'")

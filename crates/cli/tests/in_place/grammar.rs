@@ -88,8 +88,7 @@ pub const GITS: &[&str] = &[
     "ls-tree [-r] <revision>",
     "ls-remote [origin]",
     "submodule add -f ../library sub2",
-    "grep -n line",
-    "blame f1",
+    "grep --threads=1 -n line",
     "st",
     "co <branch>",
     "shout",
@@ -136,7 +135,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_DIR", ".git"),
     ("GIT_DIR", "missing"),
     ("GIT_WORK_TREE", "."),
-    ("GIT_WORK_TREE", "d1"),
     ("GIT_INDEX_FILE", ".git/other-index"),
     ("GIT_LITERAL_PATHSPECS", "1"),
     ("GIT_OPTIONAL_LOCKS", "1"),
@@ -154,7 +152,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_PAGER", "cat"),
     ("HEDGEROW_SHIM", "off"),
     ("GIT_ATTR_SOURCE", "HEAD"),
-    ("GIT_COMMITTER_NAME", ""),
     ("GIT_DEFAULT_HASH", "sha256"),
     ("LC_ALL", "C.UTF-8"),
 ];
@@ -181,6 +178,9 @@ impl Call {
         if random.chance(12) {
             variables.push(*random.pick(VARIABLES));
         }
+        // With another index, git gives that one to the new working tree.
+        let is_worktree = words.iter().any(|word| word == "worktree");
+        variables.retain(|(name, _)| !(is_worktree && *name == "GIT_INDEX_FILE"));
         let directory = if random.chance(10) { "work/d1" } else { "work" };
         Call {
             directory,

@@ -7,9 +7,14 @@
     reason = "tests make repositories and look at files"
 )]
 
+mod callers;
 mod cloning;
 mod grammar;
+mod handing;
+mod judge;
+mod killed;
 mod sequences;
+mod servers;
 mod twins;
 
 /// The program under test.

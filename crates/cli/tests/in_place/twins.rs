@@ -3,7 +3,9 @@
 //! linked working trees are the same.
 
 use crate::HEDGEROW;
-use hedgerow_testkit::{differences, run_with, snapshot, temporary, Outcome, Program, Snapshot};
+use hedgerow_testkit::{
+    differences, isolated, run_with, snapshot, temporary, Outcome, Program, Snapshot,
+};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -102,6 +104,8 @@ impl Twins {
     pub fn both(&mut self, what: &str, prepare: impl Fn(Side) -> (Command, Vec<u8>)) -> Difference {
         self.story.push(what.to_owned());
         let before = self.each(|_| self.picture());
+        let [untracked, _] = self.each(|_| self.listed(&["-o"]));
+        let [tracked, _] = self.each(|_| self.listed(&[]));
         let [git, our] = self.each(|side| {
             let (command, input) = prepare(side);
             run_with(command, &input)
@@ -111,9 +115,27 @@ impl Twins {
             what: what.to_owned(),
             is_ours_touched: before[1] != after[1],
             left: after[0].differences(&after[1]),
+            is_crossed: are_crossed(&tracked, &untracked),
+            untracked,
+            before: before[0].files.clone(),
+            after: after[0].files.clone(),
             git,
             our,
         }
+    }
+
+    /// The same script of the shell in both, in which `git` is the git of the side and `$PLACE` where
+    /// both are.
+    pub fn script(&mut self, script: &str) -> Difference {
+        let (place, links) = (self.place(), self.links());
+        self.both(script, |side| {
+            let mut shell = isolated("sh");
+            shell.envs(Twins::environment(&links, side));
+            shell.env("GIT_CONFIG_GLOBAL", place.join("config"));
+            shell.env("PLACE", &place).current_dir(place.join("work"));
+            shell.arg("-c").arg(script);
+            (shell, Vec::new())
+        })
     }
 
     /// Makes them alike again, as git has left it.
@@ -123,6 +145,23 @@ impl Twins {
         let mut copy = Command::new("cp");
         copy.arg("-a").args([plain, linked]);
         assert!(copy.status().unwrap().success());
+    }
+
+    /// What `ls-files` lists in the trees: untracked files, ignored ones included, or tracked ones.
+    fn listed(&self, words: &[&str]) -> Vec<Vec<u8>> {
+        let place = self.place();
+        let trees = self.trees.iter().filter(|tree| place.join(tree).is_dir());
+        let listed = trees.flat_map(|tree| {
+            let mut command = Program::Git.command(&place.join(tree));
+            command.args(["ls-files", "-z"]).args(words);
+            let said = run_with(command, b"").stdout;
+            let paths = said
+                .split(|byte| *byte == 0)
+                .filter(|path| !path.is_empty());
+            let below = |path: &[u8]| [tree.as_bytes(), b"/", path].concat();
+            paths.map(below).collect::<Vec<_>>()
+        });
+        listed.collect()
     }
 
     fn picture(&self) -> Picture {
@@ -159,15 +198,32 @@ impl Picture {
     }
 }
 
+fn are_crossed(tracked: &[Vec<u8>], untracked: &[Vec<u8>]) -> bool {
+    let is_below = |path: &[u8], above: &[u8]| {
+        path.strip_prefix(above)
+            .is_some_and(|rest| rest.starts_with(b"/"))
+    };
+    tracked.iter().any(|known| {
+        let mut others = untracked.iter();
+        others.any(|other| is_below(other, known) || is_below(known, other))
+    })
+}
+
 /// How a command ended in both.
 pub struct Difference {
-    what: String,
+    pub what: String,
     pub git: Outcome,
     pub our: Outcome,
     /// Whether hedgerow did.
     pub is_ours_touched: bool,
     /// What they left differently.
     pub left: Vec<String>,
+    /// A name is a file in the index and a directory on disk, or the other way round.
+    pub is_crossed: bool,
+    /// The untracked files, and all files before and after, of git.
+    pub untracked: Vec<Vec<u8>>,
+    pub before: Snapshot,
+    pub after: Snapshot,
 }
 
 impl Difference {
@@ -206,6 +262,7 @@ fn is_private(path: &[u8]) -> bool {
         "objects",
         "objects-dir",
         "index-file",
+        "other-index",
         "gc.pid",
         "reftable",
     ];

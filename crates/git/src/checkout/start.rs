@@ -57,6 +57,8 @@ pub struct BranchStart {
     pub id: ObjectId,
     /// It exists and is moved.
     pub exists: bool,
+    /// It would be moved if it existed: [`StartOptions::force`].
+    pub forced: bool,
     /// What it is to follow.
     pub follows: Option<Followed>,
     /// Git's warnings about what it does not follow.
@@ -116,6 +118,7 @@ impl Repository {
             name: full,
             id,
             exists,
+            forced: options.force,
             follows: None,
             warnings: Vec::new(),
             message: [b"branch: ", verb.as_bytes(), b" ", start].concat().into(),

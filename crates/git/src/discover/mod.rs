@@ -55,7 +55,7 @@ pub(crate) fn discover(environment: &Environment) -> Result<Layout> {
 
 fn named_git_dir(cwd: &Path, named: &Path, environment: &Environment) -> Result<PathBuf> {
     let path = cwd.join(named);
-    if let Some(target) = git_dir::read_git_file(&path, environment)? {
+    if let Some(target) = git_dir::read_git_file_shown(&path, &named.display(), environment)? {
         return Ok(target);
     }
     if !git_dir::is_git_dir(&path, environment) {
@@ -78,7 +78,9 @@ fn search(cwd: &Path, environment: &Environment) -> Result<Discovered> {
     let start = device(cwd)?;
     for directory in cwd.ancestors() {
         if !environment.discover_across_file_systems && device(directory)? != start {
-            return Err(stopped_at_mount(cwd, directory));
+            return Err(Error::NotARepositoryUpTo {
+                outside: directory.to_owned(),
+            });
         }
         if let Some(found) = look_in(directory, environment, &mut protected)? {
             return Ok(found);
@@ -150,17 +152,6 @@ fn check_bare_allowed(git_dir: &Path, protected: &mut Protected<'_>) -> Result<(
             git_dir.display()
         ),
     })
-}
-
-fn stopped_at_mount(cwd: &Path, outside: &Path) -> Error {
-    let mount = cwd
-        .ancestors()
-        .take_while(|path| *path != outside)
-        .last()
-        .unwrap_or(cwd);
-    Error::NotARepositoryUpTo {
-        mount: mount.to_owned(),
-    }
 }
 
 fn layout(

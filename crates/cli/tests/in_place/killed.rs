@@ -1,0 +1,189 @@
+//! A clone that is killed, at moments spread over the time that it takes: nothing of it is left, or a
+//! whole repository whose checkout can be repeated; no process goes on, and no temporary directory
+//! is left by what could be cleaned up.
+//!
+//! `HEDGEROW_TEST_KILLS=N` takes N moments for each signal instead of a few.
+
+use crate::HEDGEROW;
+use hedgerow_testkit::{git, git_text, isolated, run, temporary, Program};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Moments for each signal and target of an ordinary run.
+const MOMENTS: u32 = 5;
+/// A variable of everything that a clone starts.
+const MARK: &str = "HEDGEROW_TEST_MARK";
+
+#[test]
+fn at_any_moment() {
+    let asked = std::env::var("HEDGEROW_TEST_KILLS").ok();
+    let moments = asked.map_or(MOMENTS, |asked| asked.parse().expect("a number"));
+    let home = temporary();
+    make(home.path());
+    let started = Instant::now();
+    let mut whole = clone(home.path(), "whole");
+    assert!(whole.wait().unwrap().success());
+    let time = started.elapsed();
+    let mut left = [0; 3];
+    for (signal, number) in [("KILL", 9), ("TERM", 15), ("INT", 2)] {
+        for to_group in [false, true] {
+            for moment in 0..moments {
+                let delay = time * (2 * moment + 1) / (2 * moments);
+                let what = format!("SIG{signal}, group: {to_group}, after {delay:?}");
+                let case = Case {
+                    home: home.path(),
+                    what,
+                    signal,
+                    number,
+                    to_group,
+                };
+                left[case.play(delay) as usize] += 1;
+            }
+        }
+    }
+    // The moments fall before and after the repository is complete.
+    assert!(left[Left::Nothing as usize] > 0, "{left:?}");
+    assert!(
+        left[Left::Repository as usize] + left[Left::Clone as usize] > 0,
+        "{left:?}"
+    );
+}
+
+/// What is there after a clone ended.
+#[derive(Clone, Copy)]
+enum Left {
+    Nothing,
+    /// Without all files.
+    Repository,
+    /// It was complete.
+    Clone,
+}
+
+struct Case<'a> {
+    home: &'a Path,
+    what: String,
+    signal: &'a str,
+    number: i32,
+    to_group: bool,
+}
+
+impl Case<'_> {
+    fn play(&self, delay: Duration) -> Left {
+        let (home, what) = (self.home, &self.what);
+        let place = home.join("clone");
+        let mut child = clone(home, "clone");
+        std::thread::sleep(delay);
+        self.send(&child);
+        let ended = child.wait().unwrap();
+        wait_for_others(home, what);
+        let is_ours = ended.success()
+            || ended.signal() == Some(self.number)
+            || ended.code() == Some(128 + self.number);
+        assert!(is_ours, "{what}: {ended:?}");
+        if self.signal != "KILL" {
+            let names = std::fs::read_dir(home.join("tmp")).unwrap();
+            let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+            assert!(names.is_empty(), "{what}: {names:?}");
+        }
+        let left = self.judge(&place, ended.success());
+        for name in ["clone", "tmp"] {
+            let _ = std::fs::remove_dir_all(home.join(name));
+        }
+        std::fs::create_dir(home.join("tmp")).unwrap();
+        left
+    }
+
+    fn send(&self, child: &Child) {
+        let target = if self.to_group {
+            format!("-{}", child.id())
+        } else {
+            child.id().to_string()
+        };
+        let mut kill = Command::new("kill");
+        kill.args([&format!("-{}", self.signal), "--", &target]);
+        // It may be over already.
+        let _ = kill.stderr(Stdio::null()).status();
+    }
+
+    fn judge(&self, place: &Path, is_complete: bool) -> Left {
+        let what = &self.what;
+        if !place.exists() {
+            return Left::Nothing;
+        }
+        let mut asked = Program::Git.command(place);
+        asked.args(["rev-parse", "--verify", "-q", "HEAD^{tree}"]);
+        // Where git itself is killed while it receives, it leaves what it had.
+        let is_killed = self.signal == "KILL" && self.to_group;
+        if run(asked).code != 0 {
+            assert!(is_killed, "{what}: a part of a repository is left");
+            return Left::Nothing;
+        }
+        git(
+            place,
+            &["fsck", "--connectivity-only", "--no-dangling"],
+            b"",
+        );
+        let lock = place.join(".git/index.lock");
+        if lock.exists() {
+            assert_eq!(self.signal, "KILL", "{what}: the index is locked");
+            std::fs::remove_file(lock).unwrap();
+        }
+        if is_complete {
+            assert_eq!(git_text(place, &["status", "--porcelain"]), "", "{what}");
+            return Left::Clone;
+        }
+        git(place, &["reset", "-q", "--hard"], b"");
+        assert_eq!(git_text(place, &["status", "--porcelain"]), "", "{what}");
+        Left::Repository
+    }
+}
+
+/// Starts a clone, in a process group of its own.
+fn clone(home: &Path, name: &str) -> Child {
+    let mut command = isolated(HEDGEROW);
+    command
+        .args(["clone", "-q"])
+        .arg(format!("file://{}/source", home.display()));
+    command.arg(name).current_dir(home).process_group(0);
+    command.env("TMPDIR", home.join("tmp")).env(MARK, home);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// All that the clone started has ended, or does soon.
+fn wait_for_others(home: &Path, what: &str) {
+    let mark = format!("{MARK}={}", home.display());
+    let others = || -> Vec<String> {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let marked = processes.filter(|process| {
+            let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable == mark.as_bytes())
+        });
+        let line = |path: &Path| std::fs::read_to_string(path.join("cmdline")).unwrap_or_default();
+        marked
+            .map(|process| line(&process.path()).replace('\0', " "))
+            .collect()
+    };
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let running = others();
+        if running.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{what}: {running:?} goes on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn make(home: &Path) {
+    let script = "set -e; mkdir tmp; git init -q source; cd source
+        for d in 1 2 3 4 5 6 7 8 9 10; do mkdir $d; cd $d; for f in $(seq 150); do seq $d $((f * d)) >$f; done; cd ..; done
+        git add .; git commit -qm one; for d in 1 2 3; do echo x >>$d/1; git commit -qam $d; done; git gc -q";
+    let mut shell = isolated("sh");
+    shell.current_dir(home).arg("-c").arg(script);
+    run(shell).ok("the source is made");
+}

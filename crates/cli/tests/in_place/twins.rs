@@ -113,6 +113,7 @@ impl Twins {
         let after = self.each(|_| self.picture());
         Difference {
             what: what.to_owned(),
+            is_touched: before[0] != after[0],
             is_ours_touched: before[1] != after[1],
             left: after[0].differences(&after[1]),
             is_crossed: are_crossed(&tracked, &untracked),
@@ -214,6 +215,8 @@ pub struct Difference {
     pub what: String,
     pub git: Outcome,
     pub our: Outcome,
+    /// Whether git changed anything.
+    pub is_touched: bool,
     /// Whether hedgerow did.
     pub is_ours_touched: bool,
     /// What they left differently.

@@ -172,6 +172,6 @@ fn make(place: &Path) {
         git submodule -q update --init; git branch side origin/side";
     let mut shell = isolated("sh");
     shell.current_dir(place).arg("-c").arg(script);
-    shell.env("GIT_CONFIG_GLOBAL", place.join("config"));
+    hedgerow_testkit::use_global_config(&mut shell, place.join("config"));
     run(shell).ok("the repositories are made");
 }

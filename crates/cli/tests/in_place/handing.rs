@@ -110,7 +110,7 @@ fn make(place: &Path) {
         chmod +x .git/hooks/post-checkout";
     let mut shell = isolated("sh");
     shell.current_dir(place).arg("-c").arg(script);
-    shell.env("GIT_CONFIG_GLOBAL", place.join("config"));
+    hedgerow_testkit::use_global_config(&mut shell, place.join("config"));
     run(shell).ok("the repositories are made");
 }
 
@@ -137,7 +137,7 @@ impl Scene {
         let _ = std::fs::remove_file(&log);
         let mut shell = isolated("/bin/sh");
         shell.env("PATH", path).env("HEDGEROW_SHIM_LOG", &log);
-        shell.env("GIT_CONFIG_GLOBAL", self.at("config"));
+        hedgerow_testkit::use_global_config(&mut shell, self.at("config"));
         shell.env("HEDGEROW", HEDGEROW).current_dir(self.at("work"));
         shell.arg("-c").arg(script);
         let outcome = run(shell);

@@ -130,7 +130,7 @@ fn of_git() {
         daemon.args(["--export-all", "--reuseaddr", "--listen=127.0.0.1"]);
         daemon.arg(format!("--port={port}"));
         daemon.arg(format!("--base-path={}", base.display()));
-        daemon.env("GIT_CONFIG_GLOBAL", place.join("config"));
+        hedgerow_testkit::use_global_config(&mut daemon, place.join("config"));
         daemon
     });
     let Some(server) = server else {
@@ -169,7 +169,7 @@ fn of_http() {
     let server = Server::start(|port| {
         let mut python = isolated("python3");
         python.args(["-c", HTTP, &port.to_string()]).arg(&place);
-        python.env("GIT_CONFIG_GLOBAL", place.join("config"));
+        hedgerow_testkit::use_global_config(&mut python, place.join("config"));
         python
     });
     let Some(server) = server else {
@@ -243,7 +243,6 @@ fn of_http() {
         "-c http.followRedirects=false URL/moved/src",
         "-c http.proxy=http://127.0.0.1:1 URL/open/src",
         "-c protocol.version=0 URL/open/src",
-        "-c http.postBuffer=1 URL/open/src",
         "-c core.askPass=PLACE/askpass URL/locked/src",
         "URL/open/src/",
         "URL/open/src/.git",

@@ -132,7 +132,7 @@ impl Twins {
         self.both(script, |side| {
             let mut shell = isolated("sh");
             shell.envs(Twins::environment(&links, side));
-            shell.env("GIT_CONFIG_GLOBAL", place.join("config"));
+            hedgerow_testkit::use_global_config(&mut shell, place.join("config"));
             shell.env("PLACE", &place).current_dir(place.join("work"));
             shell.arg("-c").arg(script);
             (shell, Vec::new())

@@ -15,7 +15,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+/// How the source of a crate from a registry begins. Which registry that is, stands at the dependency: cargo's
+/// own has no name there.
+const REGISTRY: &str = "registry+";
 
 #[test]
 fn every_crate_keeps_to_the_lists() {
@@ -53,6 +55,12 @@ fn a_crate_that_is_not_wanted_is_found() {
     ] {
         assert_eq!(faults(name, license, source, requirement).len(), 1);
     }
+    let elsewhere = serde_json::json!({
+        "name": "a", "license": "MIT", "source": REGISTRY, "dependencies": [{
+            "name": "other", "req": "^1", "path": null, "registry": "registry+https://example.com/index"
+        }]
+    });
+    assert_eq!(lists.faults(&elsewhere).len(), 1);
 }
 
 #[test]
@@ -148,11 +156,17 @@ impl Lists {
             faults.push(format!("{name} has the licence '{licence}'"));
         }
         let source = package["source"].as_str();
-        if source.is_some_and(|source| source != REGISTRY) {
+        if source.is_some_and(|source| !source.starts_with(REGISTRY)) {
             faults.push(format!("{name} comes from {source:?}"));
         }
         // What others wrote in their manifests has been published, and a registry takes no wildcard.
         let dependencies = package["dependencies"].as_array().unwrap();
+        for dependency in dependencies {
+            if !dependency["registry"].is_null() {
+                let other = &dependency["registry"];
+                faults.push(format!("{name} takes {} from {other}", dependency["name"]));
+            }
+        }
         for dependency in dependencies.iter().filter(|_| source.is_none()) {
             if dependency["req"] == "*" && dependency["path"].is_null() {
                 faults.push(format!("{name} takes any {}", dependency["name"]));

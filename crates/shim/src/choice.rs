@@ -66,11 +66,34 @@ pub fn choose(words: &[OsString], variables: &Variables) -> Result<Ours, Gits> {
     if parts.any(|part| !part.is_empty() && !part.starts_with(b"/")) {
         return Err(gits("GIT_ALTERNATE_OBJECT_DIRECTORIES".to_owned()));
     }
+    if let Some(name) = unlike_git(name, variables, &taken) {
+        return Err(gits(name.to_owned()));
+    }
     let known = table::commands().find(|known| name == *known);
     let command = known.ok_or_else(|| gits(name.to_string_lossy().into_owned()))?;
     match not_ours(command, rest) {
         Some(because) => Err(gits(because)),
         None => Ok(Ours { command, taken }),
+    }
+}
+
+/// The variable with which hedgerow does not do what git does with this command.
+fn unlike_git(command: &OsStr, variables: &Variables, taken: &Taken) -> Option<&'static str> {
+    let is_taken = |name: &str| taken.variables.iter().any(|(other, _)| *other == name);
+    let is_set = |name: &&str| variables.get(name).is_some() || is_taken(name);
+    let is_empty = |name: &&str| variables.get(name).is_some_and(|value| value.is_empty());
+    if command == "worktree" {
+        ["GIT_INDEX_FILE"].into_iter().find(is_set)
+    } else if command == "stash" {
+        // Git refuses to write a commit of nobody.
+        ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]
+            .into_iter()
+            .find(is_empty)
+    } else if ["reset", "restore"].iter().any(|name| command == *name) {
+        // It may name what is no directory.
+        ["GIT_WORK_TREE"].into_iter().find(is_set)
+    } else {
+        None
     }
 }
 
@@ -268,6 +291,17 @@ mod tests {
         ] {
             let chosen = chosen("git status", &[(name, value)]);
             assert_eq!(chosen.is_ok(), is_ours, "{name}={value}");
+        }
+        for (line, name, value, is_ours) in [
+            ("git worktree list", "GIT_INDEX_FILE", "x", false),
+            ("git stash", "GIT_COMMITTER_NAME", "", false),
+            ("git stash", "GIT_COMMITTER_NAME", "me", true),
+            ("git reset --hard", "GIT_WORK_TREE", "x", false),
+            ("git --work-tree=x reset --hard", "NONE", "", false),
+            ("git status", "GIT_WORK_TREE", "x", true),
+        ] {
+            let chosen = chosen(line, &[(name, value)]);
+            assert_eq!(chosen.is_ok(), is_ours, "{line} {name}={value}");
         }
     }
 }

@@ -9,7 +9,7 @@ use hedgerow_pack::{
     StoreOptions,
 };
 use libfuzzer_sys::fuzz_target;
-use packed::{packed, seal, HASH_BYTES};
+use packed::{packed, seal};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ fuzz_target!(|input: (bool, &[u8], Vec<(u16, u32)>)| {
     let (is_any, content, changes) = input;
     let mut body = match is_any {
         true => content.to_vec(),
-        false => sound()[..sound().len() - HASH_BYTES].to_vec(),
+        false => sound()[..sound().len() - packed().checksum.as_slice().len()].to_vec(),
     };
     for (at, value) in changes {
         if body.len() >= 4 {

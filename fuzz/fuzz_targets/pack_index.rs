@@ -6,7 +6,7 @@ mod packed;
 
 use hedgerow_pack::{apply_delta, EntryForm, HashKind, ObjectStore, Reader, StoreOptions};
 use libfuzzer_sys::fuzz_target;
-use packed::{packed, seal, HASH_BYTES};
+use packed::{packed, seal};
 
 fuzz_target!(|input: (bool, u8, &[u8], Vec<(u16, u32)>)| {
     let (is_whole, version, content, changes) = input;
@@ -15,7 +15,7 @@ fuzz_target!(|input: (bool, u8, &[u8], Vec<(u16, u32)>)| {
     let body = match is_whole {
         true => [b"\xfftOc\0\0\0".as_slice(), &[version], content].concat(),
         false => {
-            let mut body = good.index[..good.index.len() - 2 * HASH_BYTES].to_vec();
+            let mut body = good.index[..good.index.len() - 2 * good.checksum.as_slice().len()].to_vec();
             for (at, value) in changes {
                 let at = (usize::from(at) * 4 % (body.len() - 4)) & !3;
                 body[at..at + 4].copy_from_slice(&value.to_be_bytes());

@@ -7,10 +7,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Length of an id in this pack.
-#[allow(dead_code)]
-pub const HASH_BYTES: usize = 20;
-
 /// A pack and the files beside it.
 pub struct Packed {
     pack: Vec<u8>,

@@ -446,3 +446,23 @@ fn the_cache_of_untracked_files_is_forgotten_where_paths_come_and_go() {
         fill();
     }
 }
+
+/// As under git, a hook reads git's own scripts.
+#[test]
+fn a_hook_finds_the_programs_of_git() {
+    let origin = origin();
+    hook(
+        &origin,
+        "post-checkout",
+        ". git-sh-setup && echo \"$GIT_DIR\"",
+    );
+    for words in [
+        &["checkout", "other"][..],
+        &["worktree", "add", "../added", "main"],
+    ] {
+        let outcome = origin.hedgerow(words);
+        assert_eq!(outcome.code, 0, "{words:?}: {outcome:?}");
+        let said = &outcome.stderr;
+        assert!(said.contains(".git"), "{words:?}: {said}");
+    }
+}

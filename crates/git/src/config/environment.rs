@@ -31,6 +31,8 @@ pub struct Environment {
     pub alternate_object_directories: Vec<PathBuf>,
     /// `HOME`.
     pub home: Option<PathBuf>,
+    /// `PATH`, for programs that are run.
+    pub path: Option<OsString>,
     /// `XDG_CONFIG_HOME`.
     pub xdg_config_home: Option<PathBuf>,
     /// `GIT_CONFIG_GLOBAL`.
@@ -156,6 +158,7 @@ impl Environment {
             object_directory: variables.path("GIT_OBJECT_DIRECTORY"),
             alternate_object_directories: variables.paths("GIT_ALTERNATE_OBJECT_DIRECTORIES"),
             home: variables.path("HOME"),
+            path: variables.path("PATH").map(PathBuf::into_os_string),
             xdg_config_home: variables.path("XDG_CONFIG_HOME"),
             config_global: variables.path_or_empty("GIT_CONFIG_GLOBAL"),
             config_system: variables.path_or_empty("GIT_CONFIG_SYSTEM"),
@@ -206,6 +209,7 @@ impl Variables {
             name.starts_with(b"GIT_")
                 || [
                     b"HOME".as_slice(),
+                    b"PATH",
                     b"XDG_CONFIG_HOME",
                     b"EMAIL",
                     b"SUDO_UID",

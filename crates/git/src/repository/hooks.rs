@@ -4,8 +4,13 @@ use super::Repository;
 use crate::Result;
 use hedgerow_fs::{Exit, FileKind, Process};
 use hedgerow_pack::{oid, ObjectId};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// No directory's name is longer (`PATH_MAX`).
+const PATH_LIMIT_BYTES: u64 = 4096;
 
 /// A hook as it was looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +64,11 @@ impl Repository {
             program,
             arguments: vec![null.into(), new.to_string().into(), "1".into()],
             directory: Some(path.to_owned()),
-            variables: vec![("GIT_DIR".into(), None), ("GIT_WORK_TREE".into(), None)],
+            variables: [
+                self.path_with_git_programs(),
+                vec![("GIT_DIR".into(), None), ("GIT_WORK_TREE".into(), None)],
+            ]
+            .concat(),
             output_to_error: true,
             ..Process::default()
         };
@@ -78,7 +87,11 @@ impl Repository {
             program,
             arguments: vec![null.into(), new.to_string().into(), "1".into()],
             directory: Some(self.hook_base().to_owned()),
-            variables: vec![("GIT_DIR".into(), Some(git_dir))],
+            variables: [
+                self.path_with_git_programs(),
+                vec![("GIT_DIR".into(), Some(git_dir))],
+            ]
+            .concat(),
             output_to_error: true,
             ..Process::default()
         };
@@ -114,11 +127,26 @@ impl Repository {
             program,
             arguments,
             directory: Some(self.hook_base().to_owned()),
-            variables: self.child_variables(),
+            variables: [self.path_with_git_programs(), self.child_variables()].concat(),
             output_to_error: true,
             ..Process::default()
         };
         Ok(Some(process.run_with_input(input)?))
+    }
+
+    /// `PATH` with git's own programs first, as git gives it to hooks, which read `git-sh-setup` from
+    /// there. Without a git that can be asked, `PATH` stays.
+    fn path_with_git_programs(&self) -> Vec<(OsString, Option<OsString>)> {
+        let programs = self.git_programs.get_or_init(ask_for_git_programs);
+        let mut path = match programs {
+            Some(programs) => programs.clone(),
+            None => return Vec::new(),
+        };
+        if let Some(others) = &self.environment.path {
+            path.push(":");
+            path.push(others);
+        }
+        vec![("PATH".into(), Some(path))]
     }
 
     /// The null id of this repository, which stands for no commit in a hook's arguments.
@@ -149,4 +177,21 @@ impl Repository {
         }
         variables
     }
+}
+
+/// The directory of git's own programs; git answers from `GIT_EXEC_PATH`, if that is set.
+fn ask_for_git_programs() -> Option<OsString> {
+    let git = Process {
+        program: "git".into(),
+        arguments: vec!["--exec-path".into()],
+        ..Process::default()
+    };
+    let mut said = Vec::new();
+    let outcome = git.ask(b"", &mut |output| {
+        output.take(PATH_LIMIT_BYTES).read_to_end(&mut said)?;
+        Ok(())
+    });
+    let is_answered = outcome.is_ok_and(|outcome| outcome.exit == Exit::Status(0));
+    let line = said.strip_suffix(b"\n").filter(|_| is_answered)?;
+    (!line.is_empty()).then(|| OsStr::from_bytes(line).to_owned())
 }

@@ -65,6 +65,8 @@ pub struct Repository {
     ref_storage: RefStorage,
     replacements: HashMap<ObjectId, ObjectId>,
     grafts: OnceLock<Grafts>,
+    /// Where git's own programs are, once a hook asked.
+    git_programs: OnceLock<Option<std::ffi::OsString>>,
 }
 
 impl Repository {
@@ -122,7 +124,11 @@ impl Repository {
     /// Opens the repository whose working tree is the directory `path` of another one, as git does
     /// for a submodule: whoever trusts the outer repository is not asked whose the inner one is.
     pub(crate) fn open_submodule(path: &Path, environment: &Environment) -> Result<Self> {
-        Self::discover(&Environment {
+        Self::discover(&Self::environment_of_submodule(path, environment))
+    }
+
+    fn environment_of_submodule(path: &Path, environment: &Environment) -> Environment {
+        Environment {
             cwd: environment.cwd.join(path),
             git_dir: Some(".git".into()),
             work_tree: None,
@@ -133,6 +139,15 @@ impl Repository {
             shallow_file: None,
             in_place_of: None,
             ..environment.clone()
+        }
+    }
+
+    /// The same for a caller that only asks which commit the submodule is at: where the submodule
+    /// says that its working tree is does not matter, and may not exist.
+    pub(crate) fn open_submodule_for_head(path: &Path, environment: &Environment) -> Result<Self> {
+        Self::discover(&Environment {
+            work_tree: Some(".".into()),
+            ..Self::environment_of_submodule(path, environment)
         })
     }
 
@@ -189,6 +204,7 @@ impl Repository {
             ref_storage: storage,
             replacements: HashMap::new(),
             grafts: OnceLock::new(),
+            git_programs: OnceLock::new(),
         };
         repository.replacements = repository.load_replacements()?;
         Ok(repository)

@@ -160,7 +160,7 @@ fn name_entry(repository: &Repository, recorded: &Recorded) -> Result<()> {
 
 /// Takes what is in the entry out of the working tree and the index.
 fn take_back(
-    session: Session<'_>,
+    mut session: Session<'_>,
     options: &PushOptions,
     recorded: Recorded,
     directories: Vec<BString>,
@@ -169,6 +169,10 @@ fn take_back(
     let (repository, done) = (session.repository, &mut pushed.done);
     recorded.take_untracked(&session, done)?;
     untracked::remove_empty(&session, directories, done);
+    // As in git, a file whose stat data alone are stale is not written anew.
+    if let Some(index) = recorded.refreshed {
+        session.write_index(&index, false)?;
+    }
     // What follows locks the index itself.
     drop(session);
     if options.staged {
@@ -217,6 +221,8 @@ pub(super) struct Recorded {
     taking: Taking,
     /// The untracked files that are in it.
     untracked: Vec<(BString, Mode, ObjectId)>,
+    /// The index, if it knows more of the files now.
+    refreshed: Option<Index>,
 }
 
 /// Why no entry was made.
@@ -362,6 +368,7 @@ pub(super) fn record(
         warnings,
         taking,
         untracked: saved,
+        refreshed: changes.refreshed_index(),
     }))
 }
 

@@ -122,7 +122,12 @@ impl<'a> Submodules<'a> {
             }
         }
         let environment = self.repository.environment();
-        let submodule = match Repository::open_submodule(&directory, environment) {
+        let submodule = if only_commit {
+            Repository::open_submodule_for_head(&directory, environment)
+        } else {
+            Repository::open_submodule(&directory, environment)
+        };
+        let submodule = match submodule {
             Err(Error::Unsupported { .. }) => {
                 let asked = submodules_by_git::state(&directory, id, ignored, self.options);
                 return asked.map(Some).map_err(|error| in_submodule(path, error));

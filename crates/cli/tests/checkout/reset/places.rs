@@ -146,3 +146,28 @@ fn linked_working_trees_have_a_head_of_their_own() {
     pair.both("reset", "linked", &["first"], &[]);
     pair.both("reset", "linked", &["--keep", "second"], &[]);
 }
+
+/// Only the commit of a submodule counts here, and that is known without its working tree.
+#[test]
+fn a_submodule_whose_working_tree_is_said_to_be_elsewhere() {
+    let origin = origin();
+    let inner = Repository::at(origin.path("inner"));
+    std::fs::create_dir(&inner.root).unwrap();
+    inner.git(&["init", "-q"]);
+    inner.commit_files(&[("f", "f\n")], "inner");
+    origin.git(&["add", "inner"]);
+    origin.git(&["commit", "-qm", "a submodule"]);
+    let mut pair = Pair::of(&origin, "elsewhere");
+    pair.each("no working tree", |repository| {
+        let inner = repository
+            .path("inner")
+            .into_os_string()
+            .into_string()
+            .unwrap();
+        repository.git(&["-C", &inner, "config", "core.worktree", "../../nowhere"]);
+        repository.write("changed", "mine\n");
+    });
+    for words in [&["HEAD~1"][..], &["--hard", "HEAD~1"]] {
+        pair.both("reset", "", words, &[]);
+    }
+}

@@ -1,6 +1,6 @@
 //! What random histories found about stashes, with git in the twin.
 
-use crate::support::{Pair, Repository};
+use crate::support::{Pair, Repository, RunHedgerow};
 
 fn origin() -> Repository {
     let repository = Repository::init(&[]);
@@ -73,5 +73,27 @@ fn a_stash_does_not_replace_a_link_that_hides_files() {
         pair.both("stash", "", &["push"], &[]);
         assert!(pair.hedgerow.ask(&["stash", "list"]).is_empty());
         assert!(pair.hedgerow.path("d").is_symlink());
+    }
+}
+
+/// git refreshes the index before it looks for changes.
+#[test]
+fn files_whose_stat_data_alone_are_stale_are_not_written_anew() {
+    let origin = origin();
+    let long_ago =
+        std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    for words in [&["stash"][..], &["stash", "push", "--", "top"]] {
+        let repository = origin.copy(&origin.root.with_extension(words.len().to_string()));
+        let stale = std::fs::File::open(repository.path("a/f")).unwrap();
+        stale.set_modified(long_ago).unwrap();
+        repository.write("top", "changed\n");
+        let outcome = repository.hedgerow(words);
+        assert_eq!(outcome.code, 0, "{words:?}: {outcome:?}");
+        let left = std::fs::metadata(repository.path("a/f")).unwrap();
+        assert_eq!(left.modified().unwrap(), long_ago, "{words:?}");
+        if words == ["stash"] {
+            let stale = repository.git(&["diff-files", "--name-only"]);
+            assert!(stale.is_empty(), "the index knows it");
+        }
     }
 }

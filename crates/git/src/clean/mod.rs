@@ -7,7 +7,7 @@
 mod choice;
 
 use crate::discover::OtherRepositories;
-use crate::others::{is_other, others, IgnoredPaths, Wish};
+use crate::others::{others, retain_others, IgnoredPaths, Wish};
 use crate::repository::Repository;
 use crate::status::exclusion::Rules;
 use crate::status::remarks::{could_not_list, Warning};
@@ -170,10 +170,8 @@ fn find(worktree: &Worktree<'_>, options: &Options) -> Result<(Vec<BString>, Vec
     let wish = wish(options, directories);
     let mut found = others(worktree, &index, &rules, pathspecs.as_ref(), wish)?;
     let mut paths = choice::without_kept(std::mem::take(&mut found.paths), &found.ignored);
-    paths.retain(|path| {
-        let is_meant = directories || !path.ends_with(b"/");
-        is_meant && is_other(&index, path.as_bstr())
-    });
+    paths.retain(|path| directories || !path.ends_with(b"/"));
+    retain_others(&index, &mut paths);
     Ok((paths, found.warnings))
 }
 

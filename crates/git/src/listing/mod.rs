@@ -15,7 +15,7 @@ pub use model::{Line, Listed, Options, Reason, Undone};
 
 use crate::index::Index;
 use crate::monitor;
-use crate::others::{is_other, others, IgnoredPaths, Wish};
+use crate::others::{others, retain_others, IgnoredPaths, Wish};
 use crate::repository::Repository;
 use crate::status::remarks::Warning;
 use crate::worktree::pathspecs::Pathspecs;
@@ -199,8 +199,8 @@ fn search(
         Vec::new()
     };
     if options.others {
-        let is_listed = |path: &BString| is_other(index, path.as_bstr());
-        let paths: Vec<BString> = found.paths.into_iter().filter(is_listed).collect();
+        let mut paths = found.paths;
+        retain_others(index, &mut paths);
         paths.iter().for_each(&mut note);
         listed.rows.extend(paths.into_iter().map(Row::Other));
     }

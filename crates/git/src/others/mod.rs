@@ -6,7 +6,7 @@
 mod resolve;
 mod scan;
 
-use crate::index::{Index, Stage};
+use crate::index::{Entry, Index, Stage};
 use crate::status::exclusion::Rules;
 use crate::status::remarks::Warning;
 use crate::worktree::pathspecs::Pathspecs;
@@ -76,15 +76,40 @@ pub(crate) fn others(
 ) -> Result<Others> {
     let (records, mut warnings) = scan::scan(worktree, index, rules, pathspecs, wish)?;
     let mut found = resolve::resolve(&records, wish);
-    found.ignored.retain(|path| is_other(index, path.as_bstr()));
-    found.paths.sort_unstable();
-    found.ignored.sort_unstable();
+    // Both come in runs that are sorted, which the stable sort finds.
+    found.paths.sort();
+    found.ignored.sort();
+    retain_others(index, &mut found.ignored);
     if let Ok(mut more) = rules.warnings.lock() {
         warnings.append(&mut more);
     }
     warnings.sort_unstable();
     found.warnings = warnings;
     Ok(found)
+}
+
+/// Removes the paths that are in the index from sorted ones, as [`is_other`] decides.
+pub(crate) fn retain_others(index: &Index, paths: &mut Vec<BString>) {
+    let entries = index.entries();
+    // No row before this one has a path that is still to come.
+    let mut from = 0;
+    paths.retain(|path| {
+        // Without its slash, it is not where it was sorted.
+        if path.ends_with(b"/") {
+            return is_other(index, path.as_bstr());
+        }
+        // Most paths stand between the same two rows as the one before, so the search is near.
+        let is_before = |entry: &Entry| index.path(entry) < path;
+        let mut step = 1;
+        while entries.get(from + step - 1).is_some_and(is_before) {
+            from += step;
+            step *= 2;
+        }
+        let near = &entries[from..entries.len().min(from + step)];
+        from += near.partition_point(is_before);
+        let next = entries.get(from);
+        next.is_none_or(|entry| index.path(entry) != path)
+    });
 }
 
 /// Whether the index has no entry of this path, whose slash at the end does not count.
@@ -96,5 +121,43 @@ pub(crate) fn is_other(index: &Index, path: &BStr) -> bool {
             let next = index.entries().get(row);
             next.is_none_or(|entry| index.path(entry).cmp(path) != Ordering::Equal)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Builder, Mode, Version};
+    use gix_hash::Kind;
+
+    #[test]
+    fn one_pass_finds_what_single_searches_find() {
+        let tracked = ["a", "a-b", "c/d", "c/e", "c/g", "d", "e/f", "z"];
+        let mut builder = Builder::new(Kind::Sha1, Version::V2);
+        for path in tracked {
+            let id = Kind::Sha1.empty_blob();
+            let (stat, flags) = Default::default();
+            let pushed = builder.push(path.into(), id, Mode::File, stat, flags);
+            pushed.unwrap();
+        }
+        let index = builder.finish();
+        let others = [
+            "A", "a-a", "a-c", "a.", "c/da", "c/f", "d0", "dir/", "e/g", "zz",
+        ];
+        let mut paths: Vec<BString> = tracked
+            .iter()
+            .chain(&others)
+            .map(|it| (*it).into())
+            .collect();
+        paths.extend(["a/", "z/"].map(BString::from));
+        paths.sort();
+        let expected: Vec<BString> = paths
+            .iter()
+            .filter(|it| is_other(&index, it.as_bstr()))
+            .cloned()
+            .collect();
+        retain_others(&index, &mut paths);
+        assert_eq!(paths, expected);
+        assert_eq!(paths.len(), others.len());
     }
 }

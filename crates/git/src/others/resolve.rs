@@ -19,7 +19,7 @@ struct Shown {
     ignored: bool,
 }
 
-/// The paths to list, in no particular order. A record's number is greater than that of the
+/// The paths to list, in sorted runs. A record's number is greater than that of the
 /// directory above, so one loop upwards finds what directories count as, and one downwards what is
 /// shown.
 pub(super) fn resolve(records: &[Record], wish: Wish) -> Others {
@@ -51,7 +51,12 @@ pub(super) fn resolve(records: &[Record], wish: Wish) -> Others {
             let below = inner.number as usize;
             shown[below] = shown_below(inner, shown[number], known[below], wish);
         }
-        list(record, records, &known, shown[number], wish, &mut found);
+    }
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    order.sort_unstable_by_key(|number| &records[*number].path);
+    for number in order {
+        let (record, shown) = (&records[number], shown[number]);
+        list(record, records, &known, shown, wish, &mut found);
     }
     found
 }

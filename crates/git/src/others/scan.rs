@@ -224,6 +224,7 @@ impl Visitor for Scan<'_> {
             may_be_repository && names.any(|name| name == GIT_DIR) && self.is_repository(place);
         if !record.is_repository && !matches!(data.search, Search::Known(_)) {
             self.entries(path, place, listing, &mut record, plan);
+            record.sort();
         }
         self.lock().records.push((data.number, record));
         Ok(())
@@ -481,6 +482,24 @@ impl Record {
             treatment,
         });
         self.names.extend_from_slice(name);
+    }
+
+    /// Sorts the entries as their paths are sorted.
+    fn sort(&mut self) {
+        let names = &self.names;
+        let key = |entry: &Entry| {
+            let start = entry.start as usize;
+            &names[start..start + usize::from(entry.len)]
+        };
+        let slash = |entry: &Entry| entry.is_directory.then_some(&b'/');
+        self.entries.sort_unstable_by(|a, b| {
+            let (a_name, b_name) = (key(a), key(b));
+            let common = a_name.len().min(b_name.len());
+            a_name[..common].cmp(&b_name[..common]).then_with(|| {
+                let rest = a_name[common..].iter().chain(slash(a));
+                rest.cmp(b_name[common..].iter().chain(slash(b)))
+            })
+        });
     }
 
     /// The path of an entry, with a slash at its end if it is a directory.

@@ -22,6 +22,16 @@ impl PathStyle<'_> {
         quoted(&relative(path, self.prefix), self.high)
     }
 
+    /// Appends the path, relative and quoted, to `text`.
+    pub fn push_path(&self, path: &[u8], text: &mut Vec<u8>) {
+        let is_plain = self.prefix.is_empty() && !path.is_empty() && !needs_quotes(path, self.high);
+        if is_plain {
+            text.extend_from_slice(path);
+        } else {
+            text.extend(self.path(path));
+        }
+    }
+
     /// What is at `rest` in `directory`, shown as below the relative path of that directory, which
     /// has a slash at its end.
     pub fn path_in(&self, directory: &[u8], rest: &[u8]) -> Vec<u8> {

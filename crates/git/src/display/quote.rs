@@ -38,9 +38,13 @@ pub fn quoted(path: &[u8], high: bool) -> Vec<u8> {
 
 /// Whether [`quoted`] changes the path.
 pub(crate) fn needs_quotes(path: &[u8], high: bool) -> bool {
-    // Without a branch for each byte: long lists of paths are shown.
-    path.iter()
-        .fold(false, |found, byte| found | is_special(*byte, high))
+    // Without a branch for each byte, and in pieces of one length: long lists of paths are shown.
+    let any = |bytes: &[u8]| {
+        let found = bytes.iter().map(|byte| u8::from(is_special(*byte, high)));
+        found.fold(0, |found, one| found | one) != 0
+    };
+    let (pieces, rest) = path.as_chunks::<16>();
+    pieces.iter().any(|piece| any(piece)) || any(rest)
 }
 
 fn is_special(byte: u8, high: bool) -> bool {

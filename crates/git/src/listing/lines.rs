@@ -139,12 +139,11 @@ impl Lines<'_> {
 
     /// Appends a path as it is shown.
     pub(super) fn path(&self, path: &BStr, text: &mut Vec<u8>) {
-        let shown = if self.null {
-            self.style.relative(path)
+        if self.null {
+            text.extend(self.style.relative(path));
         } else {
-            self.style.path(path)
-        };
-        text.extend_from_slice(&shown);
+            self.style.push_path(path, text);
+        }
     }
 
     fn end(&self) -> u8 {

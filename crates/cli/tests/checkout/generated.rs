@@ -1,8 +1,10 @@
 //! Repositories drawn from seeds, taken through the same steps by git and by hedgerow.
 //!
-//! `HEDGEROW_TEST_SEED=N` replays one of them, `N,M` two.
+//! `HEDGEROW_TEST_SEED=N` replays one of them, `N,M` two; `HEDGEROW_TEST_SEEDS=all` plays all of them
+//! and not a sample.
 
 use crate::support::{generate, Generated, Pair, Random, Repository};
+use hedgerow_testkit::play_sample;
 
 const JOBS: [&str; 5] = ["1", "2", "3", "8", "64"];
 
@@ -27,24 +29,7 @@ fn seeds_180_to_239() {
 }
 
 fn play(seeds: std::ops::Range<u64>) {
-    play_each(seeds, play_one);
-}
-
-/// Plays every seed, or those that `HEDGEROW_TEST_SEED` names, with commas between.
-pub fn play_each(seeds: std::ops::Range<u64>, play_one: fn(u64)) {
-    let only = std::env::var("HEDGEROW_TEST_SEED").ok().map(|list| {
-        let seeds = list.split(',').map(|seed| seed.parse());
-        let seeds: Result<Vec<u64>, _> = seeds.collect();
-        seeds.expect("HEDGEROW_TEST_SEED: numbers with commas between")
-    });
-    let is_asked = |seed: &u64| only.as_ref().is_none_or(|only| only.contains(seed));
-    let mut failed = Vec::new();
-    for seed in seeds.filter(is_asked) {
-        if std::panic::catch_unwind(|| play_one(seed)).is_err() {
-            failed.push(seed);
-        }
-    }
-    assert!(failed.is_empty(), "these seeds failed: {failed:?}");
+    play_sample(seeds, play_one);
 }
 
 fn play_one(seed: u64) {

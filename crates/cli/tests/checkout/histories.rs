@@ -8,9 +8,10 @@
 mod family;
 mod judge;
 
-use crate::generated::{literal, make_dirty, play_each};
+use crate::generated::{literal, make_dirty};
 use crate::support::{generate, Generated, Pair, Random, Repository};
 use family::Theme;
+use hedgerow_testkit::play_each;
 use hedgerow_testkit::{git_is_at_least, Outcome};
 use judge::Trial;
 use std::ffi::OsStr;

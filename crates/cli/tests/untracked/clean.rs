@@ -2,6 +2,7 @@
 
 use crate::scene::Scene;
 use crate::twins::{names, Twins};
+use hedgerow_testkit::play_sample;
 use hedgerow_testkit::{run, Mount, Program, Random, Repository};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -416,17 +417,9 @@ fn seeds_150_to_299() {
     play(150..300);
 }
 
-/// `HEDGEROW_TEST_SEED=N` replays one.
+/// `HEDGEROW_TEST_SEED=N` replays one; `HEDGEROW_TEST_SEEDS=all` plays all of them.
 fn play(seeds: std::ops::Range<u64>) {
-    let only = std::env::var("HEDGEROW_TEST_SEED").ok();
-    let only: Option<u64> = only.and_then(|seed| seed.parse().ok());
-    let mut failed = Vec::new();
-    for seed in seeds.filter(|seed| only.is_none_or(|only| only == *seed)) {
-        if std::panic::catch_unwind(|| play_one(seed)).is_err() {
-            failed.push(seed);
-        }
-    }
-    assert!(failed.is_empty(), "these seeds failed: {failed:?}");
+    play_sample(seeds, play_one);
 }
 
 fn play_one(seed: u64) {

@@ -1,8 +1,9 @@
 //! Repositories drawn from seeds, reset by git and by hedgerow.
 //!
-//! `HEDGEROW_TEST_SEED=N` replays one of them.
+//! `HEDGEROW_TEST_SEED=N` replays one of them; `HEDGEROW_TEST_SEEDS=all` plays all of them.
 
 use crate::support::{generate, Generated, Pair, Random, Repository};
+use hedgerow_testkit::play_sample;
 
 const JOBS: [&str; 4] = ["1", "2", "8", "64"];
 const MODES: [&str; 5] = ["--soft", "--mixed", "--hard", "--merge", "--keep"];
@@ -18,15 +19,7 @@ fn seeds_60_to_119() {
 }
 
 fn play(seeds: std::ops::Range<u64>) {
-    let only = std::env::var("HEDGEROW_TEST_SEED").ok();
-    let only = only.and_then(|seed| seed.parse::<u64>().ok());
-    let mut failed = Vec::new();
-    for seed in seeds.filter(|seed| only.is_none_or(|only| only == *seed)) {
-        if std::panic::catch_unwind(|| play_one(seed)).is_err() {
-            failed.push(seed);
-        }
-    }
-    assert!(failed.is_empty(), "these seeds failed: {failed:?}");
+    play_sample(seeds, play_one);
 }
 
 fn play_one(seed: u64) {

@@ -5,7 +5,7 @@ use crate::pseudo_merges::{groups, Group};
 use crate::{Observer, Result};
 use bstr::{BString, ByteSlice};
 use hedgerow_engine::Execution;
-use hedgerow_git::repository::Repository;
+use hedgerow_git::repository::{Peeler, Repository};
 use hedgerow_pack::{BitOrder, BitmapContents, Bitmaps, ObjectId, ObjectKind, ObjectStore};
 use hedgerow_reach::BuildOptions;
 use std::cmp::Reverse;
@@ -116,9 +116,10 @@ fn read_references(
     observer: &dyn Observer,
 ) -> Result<()> {
     let prefixes = preferred(repository, observer);
+    let mut peeler = repository.peeler();
     for reference in repository.references_below("refs/".into())? {
         let Some(id) = reference.id else { continue };
-        let Some(commit) = peeled(repository, &id) else {
+        let Some(commit) = peeled(&mut peeler, &id) else {
             continue;
         };
         let name: &[u8] = reference.name.as_ref();
@@ -173,6 +174,7 @@ impl Tips {
                 "could not open '{path}' for reading: No such file or directory"
             ))
         };
+        let mut peeler = repository.peeler();
         for line in content.ok_or_else(missing)?.lines() {
             let bad = |what: &str| refused(format_args!("{what} line: {}", line.as_bstr()));
             let (is_preferred, hex) = match line.strip_prefix(b"+") {
@@ -190,7 +192,7 @@ impl Tips {
             if repository.objects().locate(&id)?.is_none() {
                 return Err(refused(format_args!("unable to parse object: {id}")));
             }
-            if let Some(commit) = peeled(repository, &id) {
+            if let Some(commit) = peeled(&mut peeler, &id) {
                 self.add(commit, is_preferred);
             }
         }
@@ -199,8 +201,8 @@ impl Tips {
 }
 
 /// The commit `id`, or the one to which the tag `id` peels.
-fn peeled(repository: &Repository, id: &ObjectId) -> Option<ObjectId> {
-    repository.peel(id, Some(ObjectKind::Commit)).ok().flatten()
+fn peeled(peeler: &mut Peeler<'_>, id: &ObjectId) -> Option<ObjectId> {
+    peeler.peel(id, Some(ObjectKind::Commit)).ok().flatten()
 }
 
 /// Whether the reference `name` is in the directory `prefix`.

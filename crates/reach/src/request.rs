@@ -117,6 +117,8 @@ pub struct Request {
     pub only_unpacked: bool,
     /// Maximum depth of nested trees; deeper ones are an error.
     pub tree_depth: usize,
+    /// Number of threads that may read the tips, if there are many.
+    pub threads: usize,
 }
 
 /// A side of `A...B`.
@@ -162,6 +164,7 @@ impl Default for Request {
             exclude_promised: false,
             only_unpacked: false,
             tree_depth: 2048,
+            threads: 1,
         }
     }
 }

@@ -273,3 +273,42 @@ fn what_is_left_out_after_no_walk_has_commits_followed() {
         compare(&scene, &[&["rev-list"], words].concat(), "");
     }
 }
+
+/// Other threads read them: with grafts, replacements, tags, and one that is damaged.
+#[test]
+fn references_to_thousands_of_commits() {
+    let scene = scene(10, "sha1", Storage::Loose, Graph::None);
+    let mut stream = String::new();
+    for number in 0..2400 {
+        let parent = match number % 3 {
+            0 => String::new(),
+            _ => format!("from :{number}\n"),
+        };
+        stream += &format!(
+            "commit refs/heads/many/{number}\nmark :{}\ncommitter a <a> {} +0000\ndata 0\n{parent}\
+             M 100644 inline f\ndata 5\n{number:5}\n",
+            number + 1,
+            1_000_000_000 + number * 7 % 500
+        );
+    }
+    hedgerow_testkit::git(&scene.root, &["fast-import", "--quiet"], stream.as_bytes());
+    let questions: [&[&str]; 5] = [
+        &["rev-list", "--objects", "--all"],
+        &["rev-list", "--count", "--objects", "--all"],
+        &["rev-list", "--topo-order", "--parents", "--all"],
+        &["rev-list", "--count", "--all", "^many/7", "^many/1000"],
+        &["rev-list", "--no-walk", "--all"],
+    ];
+    questions
+        .iter()
+        .for_each(|words| compare(&scene, words, ""));
+    scene.git(&["replace", "many/8", "many/77"]);
+    scene.git(&["tag", "-a", "-m", "x", "one", "many/9"]);
+    questions
+        .iter()
+        .for_each(|words| compare(&scene, words, ""));
+    scene.git(&["replace", "--graft", "many/2000", "many/3"]);
+    questions
+        .iter()
+        .for_each(|words| compare(&scene, words, ""));
+}

@@ -27,6 +27,7 @@ pub use commit::Commit;
 pub use grafts::Grafts;
 pub use hooks::Hook;
 pub use objects::Objects;
+pub use peel::Peeler;
 pub use ref_update::RefUpdate;
 
 pub use crate::config::Environment;

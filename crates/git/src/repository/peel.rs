@@ -11,21 +11,15 @@ impl Repository {
     /// What `id` leads to: past all tags for `None`, else the object of the kind `wanted` on the
     /// way, where a commit also leads to its tree. `Ok(None)` if there is no such object there.
     pub fn peel(&self, id: &oid, wanted: Option<ObjectKind>) -> Result<Option<ObjectId>> {
-        let mut id = id.to_owned();
-        for _ in 0..TAG_DEPTH {
-            let kind = self.object_kind(&id)?;
-            if wanted == Some(kind) || (wanted.is_none() && kind != ObjectKind::Tag) {
-                return Ok(Some(id));
-            }
-            match kind {
-                ObjectKind::Tag => id = self.tag_target(&id)?,
-                ObjectKind::Commit if wanted == Some(ObjectKind::Tree) => {
-                    return Ok(Some(self.commit(&id)?.tree));
-                }
-                _ => return Ok(None),
-            }
+        self.peeler().peel(id, wanted)
+    }
+
+    /// Peels many objects.
+    pub fn peeler(&self) -> Peeler<'_> {
+        Peeler {
+            repository: self,
+            reader: Reader::new(self.objects()),
         }
-        Err(too_long(id))
     }
 
     /// The tree that `id` leads to, if it leads to one.
@@ -53,9 +47,41 @@ impl Repository {
 
     /// The kind of the object `id`, or of what replaces it.
     pub fn object_kind(&self, id: &oid) -> Result<ObjectKind> {
-        let found = self.replacement(id)?;
-        match self.objects().locate(&found)? {
-            Some(location) => Ok(Reader::new(self.objects()).header(&found, location)?.kind),
+        self.peeler().kind(id)
+    }
+}
+
+/// Follows tags and commits, with one reader for all of them.
+#[derive(Debug)]
+pub struct Peeler<'r> {
+    repository: &'r Repository,
+    reader: Reader<'r>,
+}
+
+impl Peeler<'_> {
+    /// As [`Repository::peel`].
+    pub fn peel(&mut self, id: &oid, wanted: Option<ObjectKind>) -> Result<Option<ObjectId>> {
+        let mut id = id.to_owned();
+        for _ in 0..TAG_DEPTH {
+            let kind = self.kind(&id)?;
+            if wanted == Some(kind) || (wanted.is_none() && kind != ObjectKind::Tag) {
+                return Ok(Some(id));
+            }
+            match kind {
+                ObjectKind::Tag => id = self.repository.tag_target(&id)?,
+                ObjectKind::Commit if wanted == Some(ObjectKind::Tree) => {
+                    return Ok(Some(self.repository.commit(&id)?.tree));
+                }
+                _ => return Ok(None),
+            }
+        }
+        Err(too_long(id))
+    }
+
+    fn kind(&mut self, id: &oid) -> Result<ObjectKind> {
+        let found = self.repository.replacement(id)?;
+        match self.repository.objects().locate(&found)? {
+            Some(location) => Ok(self.reader.header(&found, location)?.kind),
             None if found.is_empty_tree() => Ok(ObjectKind::Tree),
             None => Err(hedgerow_pack::Error::Missing { id: found }.into()),
         }

@@ -4,7 +4,6 @@ use crate::Result;
 use bstr::{BString, ByteSlice};
 use hedgerow_fs::OutputFile;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::ObjectKind;
 use std::path::Path;
 
 const LIMIT_BYTES: u64 = 1 << 30;
@@ -12,6 +11,7 @@ const LIMIT_BYTES: u64 = 1 << 30;
 /// Writes `info/refs` and `objects/info/packs` if they have changed.
 pub fn update(repository: &Repository) -> Result<()> {
     let mut references = BString::default();
+    let mut peeler = repository.peeler();
     for reference in repository.references_below("refs/".into())? {
         let Some(id) = reference
             .id
@@ -20,11 +20,9 @@ pub fn update(repository: &Repository) -> Result<()> {
             continue;
         };
         references.extend_from_slice(format!("{id}\t{}\n", reference.name).as_bytes());
-        if matches!(repository.object_kind(&id), Ok(ObjectKind::Tag)) {
-            if let Ok(Some(target)) = repository.peel(&id, None) {
-                let line = format!("{target}\t{}^{{}}\n", reference.name);
-                references.extend_from_slice(line.as_bytes());
-            }
+        if let Some(target) = peeler.peel(&id, None).ok().flatten().filter(|it| *it != id) {
+            let line = format!("{target}\t{}^{{}}\n", reference.name);
+            references.extend_from_slice(line.as_bytes());
         }
     }
     replace(&repository.common_dir().join("info/refs"), &references)?;

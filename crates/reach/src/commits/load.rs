@@ -1,12 +1,52 @@
-use super::{CommitIndex, Commits, Node, State};
+use super::{CommitIndex, Commits, Node, State, NOWHERE};
+use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
+use hedgerow_fs::threads::each;
 use hedgerow_object::CommitRef;
-use hedgerow_pack::ObjectKind;
+use hedgerow_pack::{ObjectKind, Reader};
 
 /// A commit with more parents is read instead of taken from the commit-graph: in a hostile
 /// commit-graph, the parent lists of all commits may extend to the end of the file.
 const MAX_PARENTS: usize = 1 << 12;
+
+/// Fewer commits than this are not worth a thread.
+const FEW: usize = 512;
+
+/// What is taken from a commit.
+#[derive(Debug)]
+pub(super) struct ReadCommit {
+    tree: ObjectId,
+    seconds: u64,
+    /// As grafts have them, if they replace those of the commit.
+    parents: Vec<ObjectId>,
+}
+
+/// The commit `id`, or what replaces it; `None` if it does not exist.
+fn read(source: &Source<'_>, reader: &mut Reader<'_>, id: &ObjectId) -> Result<Option<ReadCommit>> {
+    let found = source.replacement(id);
+    let Some(location) = source.store.locate(&found)? else {
+        return Ok(None);
+    };
+    let (kind, content) = reader.read(&found, location)?;
+    if kind != ObjectKind::Commit {
+        return Err(Error::WrongKind {
+            id: *id,
+            found: kind.name(),
+            expected: "commit",
+        });
+    }
+    let commit = CommitRef::parse(id, content)?;
+    let parents = match source.grafts.get(id) {
+        Some(parents) => parents.clone(),
+        None => commit.parents().collect(),
+    };
+    Ok(Some(ReadCommit {
+        tree: commit.tree(),
+        seconds: commit.seconds(),
+        parents,
+    }))
+}
 
 impl Commits<'_> {
     /// Reads the commit, from the commit-graph if possible. Returns whether it exists.
@@ -23,25 +63,19 @@ impl Commits<'_> {
             return Ok(true);
         }
         let id = self.node(index).id;
-        let found = self.source.replacement(&id);
-        let Some(location) = self.source.store.locate(&found)? else {
+        let read = match self.ahead.remove(&index) {
+            Some(read) => Some(read),
+            None => read(&self.source, &mut self.reader, &id)?,
+        };
+        let Some(ReadCommit {
+            tree,
+            seconds,
+            parents,
+        }) = read
+        else {
             self.node_mut(index).state = State::Missing;
             return Ok(false);
         };
-        let (kind, content) = self.reader.read(&found, location)?;
-        if kind != ObjectKind::Commit {
-            return Err(Error::WrongKind {
-                id,
-                found: kind.name(),
-                expected: "commit",
-            });
-        }
-        let commit = CommitRef::parse(&id, content)?;
-        let parents: Vec<ObjectId> = match self.source.grafts.get(&id) {
-            Some(parents) => parents.clone(),
-            None => commit.parents().collect(),
-        };
-        let (tree, seconds) = (commit.tree(), commit.seconds());
         let start = self.parents.len() as u32;
         let parents: Vec<CommitIndex> = parents.iter().map(|id| self.index(id)).collect();
         let count = parents.len() as u32;
@@ -51,6 +85,32 @@ impl Commits<'_> {
         node.parents = (start, count);
         node.state = State::Read;
         Ok(true)
+    }
+
+    /// Reads many commits with `threads` threads, before [`load`](Self::load) enters them one by one. What
+    /// cannot be read is left to `load`, as are few commits and those in the commit-graph.
+    pub(crate) fn read_ahead(&mut self, commits: &[CommitIndex], threads: usize) {
+        let is_unread = |index: &CommitIndex| {
+            let node = self.node(*index);
+            node.state == State::Unread && (self.graph.is_none() || node.position == NOWHERE)
+        };
+        let unread: Vec<CommitIndex> = commits.iter().copied().filter(is_unread).collect();
+        let threads = threads.min(unread.len() / FEW);
+        if threads < 2 {
+            return;
+        }
+        let (source, nodes) = (self.source, &self.nodes);
+        let shares = unread.chunks(unread.len().div_ceil(threads));
+        let shares = each("commits", shares, |share| {
+            let mut reader = Reader::new(source.store);
+            let read = |index: &CommitIndex| {
+                let id = &nodes[*index as usize].id;
+                let read = read(&source, &mut reader, id).ok().flatten()?;
+                Some((*index, read))
+            };
+            share.iter().filter_map(read).collect::<Vec<_>>()
+        });
+        self.ahead.extend(shares.into_iter().flatten().flatten());
     }
 
     /// Returns whether the commit-graph has all data of the commit. If not, the only effect is that

@@ -6,6 +6,7 @@ use crate::ids::IdMap;
 use crate::source::Source;
 use gix_hash::ObjectId;
 use hedgerow_pack::{CommitGraph, Reader};
+use std::collections::HashMap;
 
 /// The number of a commit in a table of [`Commits`].
 pub type CommitIndex = u32;
@@ -66,6 +67,8 @@ pub struct Commits<'s> {
     by_position: Vec<CommitIndex>,
     nodes: Vec<Node>,
     parents: Vec<CommitIndex>,
+    /// Commits that were read by other threads and not entered yet.
+    ahead: HashMap<CommitIndex, load::ReadCommit>,
 }
 
 impl<'s> Commits<'s> {
@@ -80,6 +83,7 @@ impl<'s> Commits<'s> {
             by_id: IdMap::default(),
             nodes: Vec::new(),
             parents: Vec::new(),
+            ahead: HashMap::new(),
         }
     }
 

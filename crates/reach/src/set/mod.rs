@@ -61,7 +61,7 @@ pub fn walk_set<S: Seen>(
     if !request.is_set() {
         return Err(Error::Filter("the answer depends on an order".into()));
     }
-    let mut walk = Walk::new(source, request)?;
+    let mut walk = Walk::new(source, Request { threads, ..request })?;
     let with_objects = !walk.request.only_commits();
     let marks = std::mem::take(&mut walk.marks);
     let shared = Shared {

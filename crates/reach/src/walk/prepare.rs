@@ -32,6 +32,12 @@ impl Walk<'_> {
             }
             known.push(kind);
         }
+        let is_commit = |kind: &Option<ObjectKind>| *kind == Some(ObjectKind::Commit);
+        let commits = tips.iter().zip(&known).filter(|(_, kind)| is_commit(kind));
+        let commits: Vec<_> = commits
+            .map(|(tip, _)| self.commits.index(&tip.id))
+            .collect();
+        self.commits.read_ahead(&commits, self.request.threads);
         let mut has_uninteresting = false;
         for (tip, kind) in tips.iter().zip(known) {
             if let Some(kind) = kind {

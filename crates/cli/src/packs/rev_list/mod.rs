@@ -48,6 +48,7 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
     if let Some(depth) = repository.config().integer("core.maxTreeDepth")? {
         options.request.tree_depth = usize::try_from(depth).unwrap_or(0);
     }
+    options.request.threads = cpu::available();
     let told = repository.objects().warnings().len();
     let bitmaps = if options.allow_bitmaps() {
         bitmaps(&repository)

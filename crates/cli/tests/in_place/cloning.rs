@@ -256,12 +256,10 @@ pub fn compare(
     // hedgerow has its own words about its options, and more with -v.
     let is_usage =
         our.code == 129 && (git.code == 129 || our.stderr.contains("; nothing was touched"));
+    let is_help = words == ["-h"];
+    let is_verbose = words.contains(&"-v".to_owned()) && our.code == git.code;
     let in_own_words = is_usage && !difference.is_ours_touched
-        || words
-            .iter()
-            .any(|word| ["-v", "-h"].contains(&word.as_str()))
-            && our.code == git.code
-            && difference.left.is_empty();
+        || (is_help || is_verbose) && difference.left.is_empty();
     // Git has more words where nothing may be fetched.
     let is_lazy = variables.contains(&("GIT_NO_LAZY_FETCH", "1"))
         && (git.code, our.code) == (128, 128)

@@ -4,9 +4,22 @@
 use crate::twins::Difference;
 use hedgerow_testkit::Node;
 
-/// Why the difference is accepted, if it is.
-pub fn accepts(it: &Difference) -> Option<&'static str> {
+/// Why the difference is accepted, if it is. With `any_words`, an older git may say it otherwise.
+pub fn accepts(it: &Difference, any_words: bool) -> Option<&'static str> {
     let (git, our) = (&it.git, &it.our);
+    let columns = |text: &[u8]| -> Vec<Vec<u8>> {
+        let fields = text
+            .split(|byte| *byte == b' ')
+            .filter(|field| !field.is_empty());
+        fields.map(<[u8]>::to_vec).collect()
+    };
+    if any_words
+        && it.left.is_empty()
+        && git.code == our.code
+        && columns(&git.stdout) == columns(&our.stdout)
+    {
+        return Some("other words");
+    }
     let is_refused = our.code != 0 && !it.is_ours_touched;
     let both_refuse = is_refused && git.code != 0;
     let is_stash = it.what.contains(" stash");

@@ -243,6 +243,7 @@ fn of_http() {
         "-c http.followRedirects=false URL/moved/src",
         "-c http.proxy=http://127.0.0.1:1 URL/open/src",
         "-c protocol.version=0 URL/open/src",
+        "-c http.postBuffer=70000 URL/open/src",
         "-c core.askPass=PLACE/askpass URL/locked/src",
         "URL/open/src/",
         "URL/open/src/.git",

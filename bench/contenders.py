@@ -32,6 +32,15 @@ def environment(home):
     }
 
 
+def with_links(env, base):
+    """The environment in which `git` is a link to hedgerow, in a directory below `base`."""
+    links = base / "links"
+    links.mkdir(exist_ok=True)
+    if not (links / "git").is_symlink():
+        (links / "git").symlink_to(HEDGEROW)
+    return {**env, "PATH": f"{links}:{env['PATH']}"}
+
+
 def git(*words, workers=None):
     settings = ["-c", f"checkout.workers={workers}"] if workers is not None else []
     return ["git", *settings, *words]

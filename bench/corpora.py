@@ -109,32 +109,48 @@ def _clone(source, at):
 def _add_revisions(source, at):
     """A clone with two made-up commits on top."""
     _clone(source, at)
-    git = ["git", "-C", str(at)]
-    listed = subprocess.run([*git, "ls-tree", "-r", "-z", "HEAD"], check=True, capture_output=True)
-    entries = [entry.split(b"\t", 1) for entry in listed.stdout.rstrip(b"\0").split(b"\0")]
-    files = [(name, *fields.split()) for fields, name in entries if fields.startswith(b"100")]
-    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True).stdout
-    stream = [b"reset refs/tags/far\nfrom ", head, b"\n"]
-    parent = head.strip()
-    for mark, (tag, share) in enumerate([(b"middle", 0.6), (b"near", 0.1)], 1):
-        chosen = random.Random(mark).sample(files, int(len(files) * share))
-        stream += [b"commit refs/tags/", tag, b"\nmark :%d\n" % mark,
-                   b"committer A U Thor <author@example.com> %d +0000\n" % (1700000000 + mark),
-                   b"data 0\nfrom ", parent, b"\n"]
-        names = b"".join(id + b"\n" for _, _, _, id in chosen)
-        contents = subprocess.run([*git, "cat-file", "--batch"], input=names, check=True,
-                                  capture_output=True).stdout
-        at_byte = 0
-        for name, mode, _, _ in chosen:
-            end = contents.index(b"\n", at_byte)
-            size = int(contents[at_byte:end].split()[2])
-            content = contents[end + 1:end + 1 + size] + b"/* changed */\n"
-            at_byte = end + size + 2
-            stream += [b"M ", mode, b" inline ", _quoted(name), b"\ndata %d\n" % len(content),
-                       content, b"\n"]
-        parent = b":%d" % mark
-    subprocess.run([*git, "fast-import", "--quiet"], input=b"".join(stream), check=True)
-    subprocess.run([*git, "repack", "-a", "-d", "-q"], check=True)
+    files = list_files(at)
+    parent = "HEAD"
+    for number, (tag, share) in enumerate([("middle", 0.6), ("near", 0.1)], 1):
+        chosen = random.Random(number).sample(files, int(len(files) * share))
+        parent = add_commit(at, tag, parent, chosen, number)
+    _git(at, "update-ref", "refs/tags/far", "HEAD")
+    _git(at, "repack", "-a", "-d", "-q")
+
+
+def list_files(repository, revision="HEAD"):
+    """Name, mode and object id of each regular file, as bytes."""
+    listed = _git(repository, "ls-tree", "-r", "-z", revision)
+    entries = [entry.split(b"\t", 1) for entry in listed.rstrip(b"\0").split(b"\0")]
+    named = [(name, *fields.split()) for fields, name in entries]
+    return [(name, mode, id) for name, mode, _, id in named if mode.startswith(b"100")]
+
+
+def add_commit(repository, tag, parent, chosen, number=1):
+    """A commit on top of `parent` in which each of the `chosen` files has one more line; `tag`
+    refers to it. Returns its id."""
+    parent = _git(repository, "rev-parse", f"{parent}^{{commit}}")
+    # From the parent's id, which is followed by a line end.
+    stream = [b"commit refs/tags/%s\ncommitter A U Thor <author@example.com> %d +0000\n"
+              b"data 0\nfrom %s" % (tag.encode(), 1700000000 + number, parent)]
+    contents = _git(repository, "cat-file", "--batch",
+                    input=b"".join(id + b"\n" for _, _, id in chosen))
+    at_byte = 0
+    for name, mode, _ in chosen:
+        end = contents.index(b"\n", at_byte)
+        size = int(contents[at_byte:end].split()[2])
+        content = contents[end + 1:end + 1 + size] + b"/* changed */\n"
+        at_byte = end + size + 2
+        stream += [b"M ", mode, b" inline ", _quoted(name), b"\ndata %d\n" % len(content),
+                   content, b"\n"]
+    _git(repository, "fast-import", "--quiet", input=b"".join(stream))
+    return _git(repository, "rev-parse", tag).decode().strip()
+
+
+def _git(repository, *words, input=None):
+    done = subprocess.run(["git", "-C", str(repository), *words], input=input, check=True,
+                          stdout=subprocess.PIPE)
+    return done.stdout
 
 
 def _quoted(name):

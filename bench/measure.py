@@ -9,6 +9,8 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 
+from stopping import started
+
 
 class CommandFailed(Exception):
     """A measured command ended with an error; its figures would be meaningless."""
@@ -43,20 +45,18 @@ def run(command, env, cwd, timeout_s=None, watch_memory=False, stdin=os.devnull)
     Raises CommandFailed, or TooSlow after `timeout_s`.
     """
     with tempfile.TemporaryFile() as errors, open(stdin, "rb") as source:
-        started = time.perf_counter()
-        process = subprocess.Popen(
-            command, env=env, cwd=cwd, stdin=source, stdout=subprocess.DEVNULL, stderr=errors,
-            start_new_session=True,
-        )
-        late = threading.Event()
-        timer = threading.Timer(timeout_s or 3600, _stop, [process.pid, late])
-        timer.daemon = True
-        timer.start()
-        watcher = _AnonWatcher(process.pid) if watch_memory else None
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - started
-        timer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
+        begin = time.perf_counter()
+        with started(command, env=env, cwd=cwd, stdin=source, stdout=subprocess.DEVNULL,
+                     stderr=errors) as process:
+            late = threading.Event()
+            timer = threading.Timer(timeout_s or 3600, _stop, [process.pid, late])
+            timer.daemon = True
+            timer.start()
+            watcher = _AnonWatcher(process.pid) if watch_memory else None
+            _, status, usage = os.wait4(process.pid, 0)
+            wall = time.perf_counter() - begin
+            timer.cancel()
+            process.returncode = os.waitstatus_to_exitcode(status)
         if late.is_set():
             raise TooSlow(f"{command[0]}: stopped after {timeout_s:.1f} s")
         if process.returncode != 0:

@@ -11,6 +11,7 @@ import contenders
 from measure import run_all
 from mounts import LatencyMount
 from skipped import Skipped
+from stopping import started, undisturbed
 
 # What is kept free on a disk while discarded trees stay there.
 KEPT_FREE_MB = 12000
@@ -34,12 +35,13 @@ class Place:
         try:
             self.open()
         except BaseException:
-            self.close()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *_):
-        self.close()
+        with undisturbed():
+            self.close()
 
     def open(self):
         self.git_at(".", "clone", "-q", "--no-checkout", "--no-hardlinks", str(self.repository),
@@ -214,10 +216,12 @@ def disk():
 
 def output(command, env, cwd):
     """What a command prints. Raises RuntimeError with its complaint if it fails."""
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout
+    with started(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 text=True) as process:
+        printed, complaint = process.communicate()
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {complaint.strip()}")
+    return printed
 
 
 def require_free(directory, mib):

@@ -3,7 +3,6 @@
 
 import argparse
 import shutil
-import signal
 import sys
 import traceback
 from pathlib import Path
@@ -17,6 +16,7 @@ from cases import Setting, all_cases
 from corpora import Corpora
 from measure import CommandFailed, TooSlow
 from skipped import Skipped
+from stopping import exit_when_stopped
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
@@ -24,8 +24,7 @@ PUBLISHED = HERE / "results"
 
 
 def main():
-    # Ended from outside, it still unmounts and removes what it made.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: stopped"))
+    exit_when_stopped()
     cases = all_cases()
     arguments = parse_arguments(cases)
     out = OUT / "smoke" if arguments.smoke else OUT

@@ -22,11 +22,11 @@ class Setting:
 
 def all_cases():
     """Name and function of each case."""
-    from cases import (article, attributes, automatic, cleaning, cloning, committing, directory, empty_tree,
-                       equal_sizes, extracting, family, image_latency, image_memory, latency,
-                       linux_packs, memory,
-                       mercurial, packing, pack_writing, packs, perf_scripts, promised, rebuilding,
-                       restore, rev_lists, serving, statuses, switching, thin_packs, walking)
+    from cases import (article, attributes, automatic, builds, calling, cleaning, cloning,
+                       committing, directory, empty_tree, equal_sizes, extracting, family,
+                       image_latency, image_memory, latency, linux_packs, memory, mercurial,
+                       pack_writing, packing, packs, perf_scripts, promised, rebuilding, restore,
+                       rev_lists, serving, statuses, switching, thin_packs, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -57,7 +57,13 @@ def all_cases():
         "untracked-files": family.untracked_files,
         "blobless": promised.blobless,
         "clones": cloning.clones,
-        "handing-over": cloning.handing_over,
+        "clone-https": cloning.clone_https,
+        "clone-across": cloning.clone_across,
+        "clone-latency": cloning.clone_latency,
+        "fetch": calling.fetching,
+        "handing-over": calling.handing_over,
+        "build-job": builds.build_job,
+        "build-job-latency": builds.build_job_latency,
         "clean-tmpfs": cleaning.clean_tmpfs,
         "clean-latency": cleaning.clean_latency,
         "status-local": statuses.status_local,

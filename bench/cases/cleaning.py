@@ -20,7 +20,7 @@ def clean_tmpfs(setting):
         place.git("checkout", "-q")
 
         def run(command):
-            _litter(place.tree, setting)
+            litter(place.tree / "litter", SMOKE_NESTING if setting.is_smoke else NESTING)
             return place.run([command])
 
         pairs = _pairs(place, setting, run)
@@ -40,7 +40,7 @@ def clean_latency(setting):
         place.settle_index()
 
         def run(command):
-            _litter(place.backing, setting)
+            litter(place.backing / "litter", SMOKE_NESTING if setting.is_smoke else NESTING)
             place.mount.open()
             return place.run([command])
 
@@ -59,9 +59,9 @@ def _pairs(place, setting, run):
     return pairs
 
 
-def _litter(tree, setting):
+def litter(top, nesting):
     """Makes the untracked files."""
-    for directory in _directories(tree / "litter", SMOKE_NESTING if setting.is_smoke else NESTING):
+    for directory in _directories(top, nesting):
         directory.mkdir(parents=True)
         for number in range(FILES_EACH):
             (directory / f"file-{number}").touch()

@@ -1,102 +1,128 @@
-"""Clones from a git daemon on this machine and by path, fetches with hedgerow inside, and what it
-costs that git's words are looked at."""
+"""Clones: from servers on this machine, by path, and into a tree with round trips."""
 
-import contextlib
-import shutil
-import socket
-import subprocess
-import time
-
-from contenders import HEDGEROW, git, hedgerow
-from measure import in_pairs
-from places import Place, require_free, tmpfs
-from results import Outcome, amount_row, cpu_row, wall_row
-
-# Calls that are handed over, in one measurement.
-CALLS = 200
-
-
-@contextlib.contextmanager
-def daemon(base, env):
-    """A git daemon for the repositories below `base`; its URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        ["git", "daemon", "--export-all", "--reuseaddr", "--listen=127.0.0.1", f"--port={port}",
-         f"--base-path={base}", str(base)],
-        env=env, start_new_session=True, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(100):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.05)
-        yield f"git://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
+from contenders import git, hedgerow
+from measure import find_best, in_pairs
+from mounts import LatencyMount
+from places import Place, disk, remove, require_free, tmpfs
+from results import Outcome, cpu_row, wall_row
+from servers import daemon, https, serve, serve_release
+from skipped import Skipped
 
 
 def clones(setting):
     """Whole clones of a deep history and of a wide tree; one commit; without blobs; by path."""
     deep, linux, k8s = (setting.corpora.deep(), setting.corpora.linux(), setting.corpora.k8s())
-    require_free(tmpfs(), 100 if setting.is_smoke else 6000)
-    outcome = Outcome([])
-    with Place(tmpfs(), setting.corpora.small()) as place:
-        clone = place.base / "clone"
-
-        def cloned(command, *words):
-            shutil.rmtree(clone, ignore_errors=True)
-            sample = place.run([command("clone", "-q", *words, str(clone))])
-            if place.output(["git", "-C", str(clone), "status", "--porcelain"]):
-                raise RuntimeError("the clone is not clean")
-            return sample
-
-        def measure(row, title, reach, aim, *words, cpu=None):
-            pairs = in_pairs(lambda: cloned(git, *words), lambda: cloned(hedgerow, *words),
-                             setting.pairs)
-            outcome.pairs[row] = pairs
-            outcome.rows.append(wall_row(row, title, pairs, reach, aim))
-            if cpu:
-                outcome.rows.append(
-                    cpu_row(f"{row}-cpu", f"{title}: user+sys of the client", pairs, *cpu))
-
+    with _place(setting) as place:
         for name, repository in (("deep", deep), ("linux", linux), ("k8s", k8s)):
-            served = place.base / f"{name}.git"
-            place.git_at(".", "clone", "-q", "--bare", "--no-hardlinks", str(repository),
-                         str(served))
-            place.git_at(served, "config", "uploadpack.allowFilter", "true")
-            place.git_at(served, "config", "uploadpack.allowAnySHA1InWant", "true")
-            place.git_at(served, "repack", "-adbq")
+            serve(place, name, repository)
+        found = _Clones(place, setting)
         with daemon(place.base, place.env) as url:
-            measure("clone-deep", "clone of a deep history from a git daemon, tmpfs", 3.0, 4.5,
-                    f"{url}/deep.git", cpu=(1 / 2.3, 1 / 3))
-            measure("clone-linux", "clone of Linux, one commit, from a git daemon, tmpfs", 2.3, 3.0,
-                    f"{url}/linux.git")
-            measure("clone-depth-1", "clone of Kubernetes with depth 1", 1.3, 2.0, "--depth", "1",
-                    f"{url}/k8s.git")
-            measure("clone-blobless", "clone of Kubernetes without blobs, and its checkout", 1.5,
-                    2.0, "--filter=blob:none", f"{url}/k8s.git")
-        measure("clone-path", "clone of a deep history by its path, tmpfs", 1.5, 3.0,
-                str(place.base / "deep.git"))
-    return outcome
+            found.measure("clone-deep", "clone of a deep history from a git daemon, tmpfs",
+                          3.0, 4.5, f"{url}/deep.git", cpu=(1 / 2.3, 1 / 3))
+            found.measure("clone-linux", "clone of Linux, one commit, from a git daemon, tmpfs",
+                          2.3, 3.0, f"{url}/linux.git")
+            found.measure("clone-depth-1", "clone of Kubernetes with depth 1", 1.3, 2.0,
+                          "--depth", "1", f"{url}/k8s.git")
+            found.measure("clone-blobless", "clone of Kubernetes without blobs, and its checkout",
+                          1.5, 2.0, "--filter=blob:none", f"{url}/k8s.git")
+        found.measure("clone-path", "clone of a deep history by its path, tmpfs", 1.5, 3.0,
+                      str(place.base / "deep.git"))
+    return found.outcome
 
 
-def handing_over(setting):
-    """What a call costs that the link named git hands over to git."""
-    with Place(tmpfs(), setting.corpora.small()) as place:
-        links = place.base / "links"
-        links.mkdir()
-        (links / "git").symlink_to(HEDGEROW)
-        script = f"i=0; while [ $i -lt {CALLS} ]; do git rev-parse HEAD >/dev/null; i=$((i+1)); done"
+def clone_https(setting):
+    """The deep history over https with a password, which is in the URL."""
+    with _place(setting) as place:
+        serve(place, "deep", setting.corpora.deep())
+        found = _Clones(place, setting)
+        with https(place.base, place.env) as (url, certificate):
+            found.measure("clone-https",
+                          "clone of a deep history over https with a password, tmpfs", 3.0, 4.5,
+                          "-c", f"http.sslCAInfo={certificate}", f"{url}/deep.git",
+                          cpu=(None, None))
+    return found.outcome
 
-        def calls(first):
-            path = f"export PATH={links}:$PATH; " if first else ""
-            return place.run([["sh", "-c", path + script]])
 
-        pairs = in_pairs(lambda: calls(False), lambda: calls(True), setting.pairs)
-        amounts = [1000 * (ours.wall_s - gits.wall_s) / CALLS
-                   for gits, ours in zip(pairs.rival, pairs.ours)]
-        row = amount_row("handing-over", "a command handed to git, in addition to git's own time",
-                         "ms", amounts, 1.5, 0.8, is_lower_better=True)
-        return Outcome([row], {"handing-over": pairs})
+def clone_across(setting):
+    """By path where nothing can be linked. The repository is the one on disk, because writes to a
+    disk take a time that is its own."""
+    small = setting.corpora.small()
+    with Place(disk(), small, is_disk=True) as source, _place(setting) as place:
+        if source.base.stat().st_dev == place.base.stat().st_dev:
+            raise Skipped(f"{disk()} and {tmpfs()} are on one file system")
+        repository = serve(source, "deep", setting.corpora.deep())
+        source.settle()
+        found = _Clones(place, setting)
+        found.measure("clone-across", "clone of a deep history by its path, from disk to tmpfs",
+                      1.5, 3.0, str(repository))
+    return found.outcome
+
+
+def clone_latency(setting):
+    """One release of Kubernetes from a git daemon; the repository that is made is local, its
+    working tree has round trips."""
+    rtt_us = 100 if setting.is_smoke else 1000
+    latencyfs = setting.corpora.latencyfs()
+    release = setting.corpora.k8s_releases()[2]
+    with _place(setting) as place, LatencyMount(
+            place.base, latencyfs, rtt_us) as mount:
+        serve_release(place, "k8s", setting.corpora.k8s(), release)
+        git_dir = place.base / "clone.git"
+        tree = mount.point / "clone"
+
+        def cloned(command, timeout_s=None):
+            remove(git_dir)
+            mount.clear()
+            mount.open()
+            words = ["-q", f"--separate-git-dir={git_dir}", f"{url}/k8s.git", str(tree)]
+            return place.run([[*command, *words]], timeout_s=timeout_s)
+
+        with daemon(place.base, place.env) as url:
+            best, seconds = find_best(
+                lambda workers, timeout: cloned(git("clone", workers=workers), timeout),
+                (16,) if setting.is_smoke else (16, 32, 8), 1)
+            pairs = in_pairs(lambda: cloned(git("clone", workers=best)),
+                             lambda: cloned(hedgerow("clone")), setting.pairs)
+        counters = mount.counters()
+        _require_clean(place, tree)
+    title = "clone of Kubernetes, one release, 1 ms round trips"
+    return Outcome([wall_row("clone-1ms", title, pairs, 6.0, 10.0, git_workers=best)],
+                   {"clone-1ms": pairs},
+                   {"git_s_by_workers": seconds, "ours_counters": counters})
+
+
+class _Clones:
+    """Clones beside the place's own repository, and the rows that come of them."""
+
+    def __init__(self, place, setting):
+        self.place = place
+        self.pairs = setting.pairs
+        self.outcome = Outcome([])
+
+    def measure(self, row, title, reach, aim, *words, cpu=None):
+        """`cpu`: what is asked of the client's CPU time, if it gets a row."""
+        pairs = in_pairs(lambda: self._clone(git, words), lambda: self._clone(hedgerow, words),
+                         self.pairs)
+        self.outcome.pairs[row] = pairs
+        self.outcome.rows.append(wall_row(row, title, pairs, reach, aim))
+        if cpu:
+            self.outcome.rows.append(
+                cpu_row(f"{row}-cpu", f"{title}: user+sys of the client", pairs, *cpu))
+
+    def _clone(self, command, words):
+        clone = self.place.base / "clone"
+        remove(clone)
+        sample = self.place.run([command("clone", "-q", *words, str(clone))])
+        _require_clean(self.place, clone)
+        return sample
+
+
+def _require_clean(place, clone):
+    if place.output(["git", "-C", str(clone), "status", "--porcelain"]):
+        raise RuntimeError("the clone is not clean")
+
+
+def _place(setting):
+    """Room in memory."""
+    require_free(tmpfs(), 100 if setting.is_smoke else 6000)
+    return Place(tmpfs(), setting.corpora.small())

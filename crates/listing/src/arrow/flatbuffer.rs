@@ -62,7 +62,9 @@ impl Builder {
     /// A table of fields with ascending numbers.
     pub(super) fn table(&mut self, fields: &[(u16, Value)]) -> Place {
         let end = self.reversed.len();
-        let slots = fields.last().map_or(0, |(number, _)| usize::from(*number) + 1);
+        let slots = fields
+            .last()
+            .map_or(0, |(number, _)| usize::from(*number) + 1);
         let mut places = vec![None; slots];
         for (number, value) in fields.iter().rev() {
             match value {

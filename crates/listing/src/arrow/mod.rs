@@ -77,7 +77,11 @@ impl Encoder for ArrowEncoder {
         append_message(builder, (RECORD_BATCH, header), &body.bytes, bytes);
         let length = bytes.len() - before;
         let metadata = length - body.bytes.len();
-        let block = [self.position as i64, metadata as i64, body.bytes.len() as i64];
+        let block = [
+            self.position as i64,
+            metadata as i64,
+            body.bytes.len() as i64,
+        ];
         self.blocks.push(block);
         self.position += length as u64;
         Ok(())
@@ -234,14 +238,17 @@ impl Body {
         if missing > 0 {
             for group in present.chunks(8) {
                 let bits = group.iter().zip(0..);
-                self.bytes.push(bits.fold(0, |byte, (present, bit)| byte | u8::from(*present) << bit));
+                self.bytes
+                    .push(bits.fold(0, |byte, (present, bit)| byte | u8::from(*present) << bit));
             }
         }
         self.end_buffer(start);
     }
 
     fn end_buffer(&mut self, start: usize) {
-        self.buffers.push([start as i64, (self.bytes.len() - start) as i64]);
-        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
+        self.buffers
+            .push([start as i64, (self.bytes.len() - start) as i64]);
+        self.bytes
+            .resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
     }
 }

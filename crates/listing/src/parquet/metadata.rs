@@ -45,7 +45,9 @@ pub(super) fn file_metadata(groups: &[Group], notes: &[(&str, &str)]) -> Vec<u8>
     let mut root = Fields::default();
     root.binary(4, b"schema");
     root.i32(5, COLUMNS.len() as i32);
-    let columns = COLUMNS.iter().map(|column| schema(column.name, column.content));
+    let columns = COLUMNS
+        .iter()
+        .map(|column| schema(column.name, column.content));
     let schema: Vec<Fields> = std::iter::once(root).chain(columns).collect();
     let rows: usize = groups.iter().map(|group| group.rows).sum();
     let mut file = Fields::default();
@@ -131,7 +133,10 @@ fn unsigned(bits: i8) -> Fields {
 
 fn row_group(group: &Group) -> Fields {
     let sizes = group.chunks.iter().map(|chunk| &chunk.written);
-    let uncompressed: usize = sizes.clone().map(|written| written.uncompressed_bytes).sum();
+    let uncompressed: usize = sizes
+        .clone()
+        .map(|written| written.uncompressed_bytes)
+        .sum();
     let stored: usize = sizes.map(|written| written.stored_bytes).sum();
     let position = group.chunks.first().map_or(0, |chunk| chunk.position);
     let chunks = group.chunks.iter().zip(COLUMNS);
@@ -141,7 +146,10 @@ fn row_group(group: &Group) -> Fields {
         chunks.map(|(chunk, column)| {
             let mut fields = Fields::default();
             fields.i64(2, 0);
-            fields.fields(3, column_metadata(chunk, column.name, column.content, group.rows));
+            fields.fields(
+                3,
+                column_metadata(chunk, column.name, column.content, group.rows),
+            );
             fields
         }),
     );

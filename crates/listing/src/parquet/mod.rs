@@ -10,7 +10,7 @@ mod page;
 mod read;
 mod thrift;
 
-pub(crate) use read::PartRows;
+pub(crate) use read::{Notes, PartRows};
 
 use crate::columns::COLUMNS;
 use crate::row::Batch;

@@ -87,7 +87,11 @@ impl ColumnWriter {
                 is_compressed = true;
             }
         }
-        let stored = if is_compressed { &stored } else { &values.bytes };
+        let stored = if is_compressed {
+            &stored
+        } else {
+            &values.bytes
+        };
         let mut page = Fields::default();
         page.i32(1, rows.len() as i32);
         page.i32(2, values.missing as i32);
@@ -160,7 +164,8 @@ impl ColumnWriter {
                 append_deltas(&numbers, &mut values.bytes);
             }
             Content::Time(field) => {
-                let times: Vec<Option<i64>> = all().map(|row| (field.get)(&row.attributes)).collect();
+                let times: Vec<Option<i64>> =
+                    all().map(|row| (field.get)(&row.attributes)).collect();
                 values.levels = levels(&times, &mut values.missing);
                 let times: Vec<i64> = times.into_iter().flatten().collect();
                 self.bound(times.iter().map(|time| (*time).into()));

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, i32); 24] = [
+const LAYERS: [(&str, i32); 25] = [
     ("testkit", -1),
     ("tree", 0),
     ("fs", 0),
@@ -28,6 +28,7 @@ const LAYERS: [(&str, i32); 24] = [
     ("writer", 2),
     ("git", 4),
     ("hg", 3),
+    ("listing", 3),
     ("reach", 3),
     ("squashfs", 3),
     ("tar", 3),

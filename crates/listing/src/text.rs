@@ -72,7 +72,16 @@ mod tests {
             assert_eq!(escaped(path), text);
             assert_eq!(unescaped(text).unwrap(), path);
         }
-        for text in ["", "\\", "\\x", "\\x4", "\\xg1", "\\x+1", "a\\", "\\x4\u{e4}"] {
+        for text in [
+            "",
+            "\\",
+            "\\x",
+            "\\x4",
+            "\\xg1",
+            "\\x+1",
+            "a\\",
+            "\\x4\u{e4}",
+        ] {
             assert_eq!(unescaped(text), None, "{text}");
         }
         for path in [&b""[..], b"/a", b"a/", b"a//b", b".", b"a/../b", b"a\0b"] {

@@ -6,7 +6,7 @@ pub mod sink;
 mod summary;
 mod table;
 
-pub use arguments::{TableFormat, Walk};
+pub use arguments::{parse_shard, TableFormat, Walk};
 
 use crate::environment::from_directory;
 use crate::execution;

@@ -24,10 +24,10 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
     }
     let execution = execution::interruptible(global)?;
     let told = Told {
-        root: command
-            .walked
-            .first()
-            .map_or(Path::new("."), PathBuf::as_path),
+        root: match command.walked.first() {
+            Some(root) if !command.merge => root,
+            _ => Path::new(""),
+        },
         output,
         count: AtomicU64::new(0),
     };

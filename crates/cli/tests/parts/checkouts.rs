@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Files in many directories, a link, an executable, files that are converted, names that sort
 /// between a directory and what is in it.
-fn scene() -> Repository {
+pub fn scene() -> Repository {
     let repository = Repository::init(&[]);
     for directory in 0..30 {
         for file in 0..directory {
@@ -36,7 +36,7 @@ fn scene() -> Repository {
 }
 
 /// The scene as `clone --no-checkout` leaves it, in `root`.
-fn unchecked(scene: &Repository, root: &Path) -> Repository {
+pub fn unchecked(scene: &Repository, root: &Path) -> Repository {
     let repository = scene.copy_git_dir(root);
     fs::remove_file(repository.git_dir().join("index")).unwrap();
     repository
@@ -47,7 +47,7 @@ fn share(root: &Path, number: usize, count: usize) -> std::process::Command {
     command(root, &["checkout", "--shard", &shard, "--no-index", "main"])
 }
 
-fn assert_checked_out(scene: &Repository, repository: &Repository) {
+pub fn assert_checked_out(scene: &Repository, repository: &Repository) {
     assert_eq!(differences(&scene.tree(), &repository.tree()), [""; 0]);
     assert_eq!(repository.ask(&["status", "--porcelain"]), "");
     assert_eq!(

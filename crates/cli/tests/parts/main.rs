@@ -7,6 +7,7 @@
 )]
 
 mod checkouts;
+mod schedulers;
 mod tables;
 
 use hedgerow_testkit::{run, Outcome, Program};

@@ -70,7 +70,7 @@ pub use hedgerow_walk::{
 /// ```
 pub mod listing {
     pub use hedgerow_listing::{
-        merge, read_rest, write_listing, write_part, write_rest, Attributes, Error, Format,
+        given, merge, read_rest, write_listing, write_part, write_rest, Attributes, Error, Format,
         MergedListing, Omitted, Output, Part, PartOptions, Row, Writer,
     };
 }

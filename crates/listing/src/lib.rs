@@ -25,7 +25,7 @@ pub use error::{Error, Result};
 pub use merge::{merge, MergedListing};
 pub use output::Output;
 pub use part::{write_part, Omitted, Part, PartOptions};
-pub use rest::{read_rest, write_rest};
+pub use rest::{given, read_rest, write_rest};
 pub use row::{Attributes, Row};
 pub use whole::write_listing;
 pub use write::{Format, Writer};

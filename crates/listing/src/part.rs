@@ -198,7 +198,7 @@ impl Sorter {
 }
 
 /// The name of the footer of a part among the notes of its file.
-const NOTE: &str = "hedgerow.part";
+const NOTE: &str = "hedgerow-part";
 const HEADER: &str = "hedgerow.part.v1";
 
 /// What a part has besides its rows. In the file it is text, a line for each of the directories that

@@ -8,8 +8,9 @@ use crate::part::Footer;
 use crate::text::{escaped, is_below, unescaped};
 use crate::{Error, Output, Result};
 use hedgerow_fs::ReadFile;
+use hedgerow_numbers::Shard;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const HEADER: &str = "hedgerow.rest.v1";
 /// Beginning of a Parquet file.
@@ -28,6 +29,25 @@ pub fn write_rest(mut output: Output, left: &[Vec<u8>]) -> Result<()> {
     let _ = writeln!(text, "end {}", left.len());
     output.append(text.as_bytes())?;
     Ok(output.finish()?)
+}
+
+/// The directories in all these lists, or a share of them; the root without a list.
+///
+/// # Errors
+/// As [`read_rest`].
+pub fn given(lists: &[PathBuf], shard: Option<Shard>) -> Result<Vec<Vec<u8>>> {
+    let mut given = Vec::new();
+    for list in lists {
+        given.extend(read_rest(list)?);
+    }
+    if lists.is_empty() {
+        given.push(Vec::new());
+    }
+    if let Some(shard) = shard {
+        let mut position = 0..;
+        given.retain(|_| position.next().is_some_and(|position| shard.has(position)));
+    }
+    Ok(given)
 }
 
 /// Reads the directories in the list at `path`, which may also be the part that left them.

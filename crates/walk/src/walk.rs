@@ -9,6 +9,7 @@ use hedgerow_fs::{FileKind, Listing, OpenDirectory, Stat};
 use hedgerow_tree::{canonical_order, Entry, Omission};
 use std::io;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -102,6 +103,26 @@ pub enum Budget {
     Entries(u64),
     /// As much as can be begun in this time.
     Time(Duration),
+}
+
+impl FromStr for Budget {
+    type Err = &'static str;
+
+    /// A number of entries, or of seconds with an `s`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, is_time) = match text.strip_suffix('s') {
+            Some(number) => (number, true),
+            None => (text, false),
+        };
+        let number = number
+            .parse()
+            .map_err(|_| "not a number of entries or seconds")?;
+        Ok(if is_time {
+            Budget::Time(Duration::from_secs(number))
+        } else {
+            Budget::Entries(number)
+        })
+    }
 }
 
 /// Lists a part of the tree below `root` like [`walk`]: the entries of the directories `given`, whose

@@ -5,7 +5,6 @@ use hedgerow::walk::listing::Format;
 use hedgerow::walk::{Budget, NodeKind};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// List a directory tree, in parallel
 ///
@@ -56,7 +55,7 @@ pub struct Walk {
     #[arg(long, requires_all = ["output", "budget"])]
     pub part: bool,
     /// How much a part lists: N entries, or as much as it begins within N seconds, with an s
-    #[arg(long, value_name = "N|Ns", value_parser = parse_budget, requires = "part")]
+    #[arg(long, value_name = "N|Ns", requires = "part")]
     pub budget: Option<Budget>,
     /// Write the directories that the part left to FILE
     #[arg(long, value_name = "FILE", requires = "part")]
@@ -103,21 +102,6 @@ impl From<TableFormat> for Format {
             TableFormat::ArrowStream => Format::ArrowStream,
         }
     }
-}
-
-fn parse_budget(text: &str) -> Result<Budget, String> {
-    let (number, is_time) = match text.strip_suffix('s') {
-        Some(number) => (number, true),
-        None => (text, false),
-    };
-    let number = number
-        .parse()
-        .map_err(|_| "not a number of entries or seconds")?;
-    Ok(if is_time {
-        Budget::Time(Duration::from_secs(number))
-    } else {
-        Budget::Entries(number)
-    })
 }
 
 /// Reads the share of a work that this process does.

@@ -8,7 +8,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use hedgerow::walk::listing::{
-    self, merge, read_rest, write_listing, write_part, write_rest, Error, Format, PartOptions,
+    self, given, merge, write_listing, write_part, write_rest, Error, Format, PartOptions,
 };
 use hedgerow::walk::{OpenDirectory, WalkOptions};
 use std::ffi::OsStr;
@@ -109,17 +109,8 @@ fn part(
     walk: WalkOptions,
     told: &Told<'_>,
 ) -> Result<(), Error> {
-    let mut given = Vec::new();
-    for file in &command.from {
-        given.extend(read_rest(&from_directory(global, file))?);
-    }
-    if command.from.is_empty() {
-        given.push(Vec::new());
-    }
-    if let Some(shard) = command.shard {
-        let mut position = 0..;
-        given.retain(|_| position.next().is_some_and(|position| shard.has(position)));
-    }
+    let lists = command.from.iter().map(|list| from_directory(global, list));
+    let given = given(&lists.collect::<Vec<_>>(), command.shard)?;
     let rest = command
         .rest
         .as_ref()

@@ -7,6 +7,7 @@
 )]
 
 mod checkouts;
+mod images;
 mod schedulers;
 mod tables;
 

@@ -26,7 +26,7 @@ def all_cases():
                        committing, directory, empty_tree, equal_sizes, extracting, family,
                        image_latency, image_memory, latency, linux_packs, memory, mercurial,
                        pack_writing, packing, packs, perf_scripts, promised, rebuilding, restore,
-                       rev_lists, serving, statuses, switching, thin_packs, walking)
+                       rev_lists, serving, statuses, switching, tables, thin_packs, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -47,6 +47,8 @@ def all_cases():
         "directory-100k": directory.directory_100k,
         "automatic-walk": automatic.automatic_walk,
         "memory-5m": memory.memory_5m,
+        "table-5m": tables.table_5m,
+        "cluster": tables.cluster,
         "article": article.article,
         "reset-hard": family.reset_hard,
         "reset-latency": family.reset_latency,

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, i32); 24] = [
+const LAYERS: [(&str, i32); 25] = [
     ("testkit", -1),
     ("tree", 0),
     ("fs", 0),
@@ -28,6 +28,7 @@ const LAYERS: [(&str, i32); 24] = [
     ("writer", 2),
     ("git", 4),
     ("hg", 3),
+    ("listing", 3),
     ("reach", 3),
     ("squashfs", 3),
     ("tar", 3),
@@ -76,8 +77,8 @@ const FILE_LINES: usize = 1000;
 
 /// The size of the command line, without tests. The family of `checkout`, a score of commands,
 /// is a third of it; manual pages and completions are a twentieth; cloning and being called as git
-/// are another.
-const CLI_LINES: usize = 24_300;
+/// are another; tables, parts and shares are a fiftieth.
+const CLI_LINES: usize = 24_700;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -40,7 +40,7 @@
 pub use hedgerow_git::checkout::{
     check_pathspecs, checkout_paths, short, switch, Autostash, BranchStart, Done, Failure,
     Followed, Form, LocalChange, MergeSide, Named, Outcome, PathOptions, PathOutcome, Reason,
-    Rejects, Request, RequestOptions, RequestedPaths, Start, StartKind, SwitchOptions, Switched,
-    Target, TargetTree, Track, Unmerged,
+    Rejects, Request, RequestOptions, RequestedPaths, Share, Start, StartKind, SwitchOptions,
+    Switched, Target, TargetTree, Track, Unmerged,
 };
 pub use hedgerow_git::merge::ConflictStyle;

@@ -23,6 +23,7 @@
 //! | remove untracked files | [`clean::clean`] |
 //! | list tracked and untracked files | [`listing::list`] |
 //! | list a directory tree | [`walk::walk`], [`walk::walk_sorted`] |
+//! | list one into a Parquet file, also by several machines | [`walk::listing::write_listing`], [`walk::listing::write_part`] |
 //! | make an image of a directory, a commit or an archive | [`image::create`] |
 //! | write a commit as a tar archive | [`archive::write_archive`] |
 //! | take an image apart | [`image::extract`], [`image::to_archive`] |

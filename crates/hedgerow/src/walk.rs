@@ -37,5 +37,40 @@ pub use hedgerow_engine::Failure;
 pub use hedgerow_fs::OpenDirectory;
 pub use hedgerow_tree::{Entry, Metadata, NodeKind, Omission};
 pub use hedgerow_walk::{
-    walk, walk_sorted, CountedLinks, Patterns, Receiver, Selection, Totals, WalkOptions,
+    walk, walk_sorted, Budget, CountedLinks, Patterns, Receiver, Selection, Totals, WalkOptions,
 };
+
+/// Listings as Parquet and Arrow files: of a whole tree, or in bounded parts that any number of
+/// machines list and one merges.
+///
+/// ```no_run
+/// use hedgerow::walk::listing::{merge, write_part, Format, Output, PartOptions};
+/// use hedgerow::walk::{Budget, OpenDirectory, WalkOptions};
+/// use hedgerow::CancelToken;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let options = PartOptions {
+///     walk: WalkOptions::default(),
+///     budget: Budget::Entries(100_000),
+///     temporary: std::env::temp_dir(),
+/// };
+/// let (mut parts, mut pending) = (Vec::new(), vec![Vec::new()]);
+/// // Each round may be done by as many machines as there are directories.
+/// while !pending.is_empty() {
+///     let part = std::path::PathBuf::from(format!("part{}.parquet", parts.len()));
+///     let root = OpenDirectory::open("tree".as_ref())?;
+///     let output = Output::to(&part, false)?;
+///     pending = write_part(root, pending, output, &options, &|omitted| eprintln!("{omitted}"))?.left;
+///     parts.push(part);
+/// }
+/// let output = Output::to("tree.parquet".as_ref(), false)?;
+/// merge(&parts, output, Format::Parquet, &std::env::temp_dir(), &CancelToken::default())?;
+/// # Ok(())
+/// # }
+/// ```
+pub mod listing {
+    pub use hedgerow_listing::{
+        given, merge, read_rest, write_listing, write_part, write_rest, Attributes, Error, Format,
+        MergedListing, Omitted, Output, Part, PartOptions, Row, Writer,
+    };
+}

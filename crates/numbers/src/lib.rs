@@ -2,7 +2,12 @@
 //! [`unsigned`]), and those of squashfs-tools-ng ([`size_bytes`], [`c_number`]);
 //! and numbers of things as users read them ([`counted`]).
 //!
-//! Everything is read from bytes, in one pass, and nothing wraps around.
+//! Everything is read from bytes, in one pass, and nothing wraps around. [`Shard`] is a share of a
+//! work that several processes do.
+
+mod shard;
+
+pub use shard::{BadShard, Shard};
 
 /// Why a text is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

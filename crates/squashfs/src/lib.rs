@@ -9,6 +9,7 @@ mod buffers;
 mod diff;
 mod error;
 pub mod format;
+mod parts;
 pub mod pseudo;
 mod reader;
 pub mod recipe;
@@ -18,6 +19,7 @@ mod writer;
 
 pub use diff::{diff, Aspects, DiffError, Difference, Told};
 pub use error::{Damage, Error, Part, Result};
+pub use parts::{create_part, weight, Merged, PartRange, Parts};
 pub use reader::{
     nodes_of_image, Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageNodes,
     ImageSource, Info, Inode, Listing, Piece, Pieces, ReadAt, TreeEntry, Xattrs,

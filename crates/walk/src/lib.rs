@@ -78,4 +78,4 @@ pub use sorted::walk_sorted;
 pub use source::{DirectorySource, SourceError};
 pub use totals::{CountedLinks, Totals};
 pub use visitor::{Plan, Visitor, Wanted};
-pub use walk::{walk, Receiver, WalkOptions};
+pub use walk::{walk, walk_part, Budget, Receiver, WalkOptions};

@@ -7,11 +7,9 @@ pub struct Place<D> {
 }
 
 impl<D> Place<D> {
-    pub(crate) fn root(data: D) -> Self {
-        Place {
-            path: Box::default(),
-            data,
-        }
+    /// The directory at `path` relative to the root; empty for the root itself.
+    pub(crate) fn at(path: Box<[u8]>, data: D) -> Self {
+        Place { path, data }
     }
 
     pub(crate) fn child(&self, name: &[u8], data: D) -> Self {

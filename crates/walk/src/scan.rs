@@ -47,18 +47,34 @@ pub fn scan<V: Visitor>(
     visitor: &V,
     options: &Options,
 ) -> Result<Report, Failure<V::Error>> {
+    scan_places(
+        root,
+        vec![Place::at(Box::default(), data)],
+        visitor,
+        options,
+    )
+}
+
+/// Like [`scan`], but begins with some directories below `root` instead of with itself. None of them
+/// is below another.
+pub(crate) fn scan_places<V: Visitor>(
+    root: OpenDirectory,
+    places: Vec<Place<V::Directory>>,
+    visitor: &V,
+    options: &Options,
+) -> Result<Report, Failure<V::Error>> {
     let scan = Scan {
         visitor,
         opener: Opener::new(root, options.one_file_system),
     };
-    let first = Task::Directory {
-        place: Place::root(data),
+    let first = places.into_iter().map(|place| Task::Directory {
+        place,
         parent: None,
-    };
+    });
     let worker = |_| Worker::new(visitor.worker());
     run_tasks(
         &options.engine,
-        vec![first],
+        first.collect(),
         worker,
         |worker, task, scope| scan.run(worker, task, scope),
     )

@@ -99,6 +99,16 @@ impl Filter {
         }
     }
 
+    /// The data of a directory at this depth, if no patterns above it matter.
+    pub(crate) fn at_depth(&self, depth: usize) -> Level {
+        debug_assert!(!self.selection.gitignore);
+        Level {
+            depth,
+            outer: None,
+            own: OnceLock::new(),
+        }
+    }
+
     /// Whether a directory must be listed completely before its entries can be judged.
     pub(crate) fn reads_patterns(&self) -> bool {
         self.selection.gitignore
@@ -107,6 +117,11 @@ impl Filter {
     /// Whether anything is listed at all.
     pub(crate) fn enters_root(&self) -> bool {
         self.max_depth > 0
+    }
+
+    /// Whether the entries of a directory at this depth are listed.
+    pub(crate) fn enters(&self, depth: usize) -> bool {
+        depth < self.max_depth
     }
 
     /// The data of a subdirectory of the directory `level`.

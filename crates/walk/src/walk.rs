@@ -1,13 +1,18 @@
 //! Lists a tree in no particular order, as fast as possible.
 
 use crate::metadata::metadata;
+use crate::scan::scan_places;
 use crate::selection::{node_kind, Filter, Level};
 use crate::{scan, Place, Plan, ScanError, Selection, Visitor, Wanted};
 use hedgerow_engine::{Execution, Failure, Report};
 use hedgerow_fs::{FileKind, Listing, OpenDirectory, Stat};
-use hedgerow_tree::{Entry, Omission};
+use hedgerow_tree::{canonical_order, Entry, Omission};
 use std::io;
 use std::path::Path;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Options of a walk.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +41,18 @@ pub trait Receiver: Sync {
 
     /// An entry of the tree.
     fn entry(&self, worker: &mut Self::Worker, entry: Entry<'_>) -> Result<(), Self::Error>;
+
+    /// An entry of the tree with all that its stat has, if [`WalkOptions::metadata`] is set. The
+    /// default passes it to [`Receiver::entry`].
+    fn statted(
+        &self,
+        worker: &mut Self::Worker,
+        entry: Entry<'_>,
+        stat: &Stat,
+    ) -> Result<(), Self::Error> {
+        let _ = stat;
+        self.entry(worker, entry)
+    }
 
     /// Something could not be read and is skipped. This does not include entries that were deleted
     /// during the walk: they are not reported at all.
@@ -66,6 +83,7 @@ pub fn walk<R: Receiver>(
         receiver,
         metadata: options.metadata,
         filter: Filter::new(options.selection.clone()),
+        part: None,
     };
     if !walker.filter.enters_root() {
         return Ok(Report::default());
@@ -78,10 +96,134 @@ pub fn walk<R: Receiver>(
     scan(root, level, &walker, &options)
 }
 
+/// How much of a tree one part lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// About this many entries.
+    Entries(u64),
+    /// As much as can be begun in this time.
+    Time(Duration),
+}
+
+impl FromStr for Budget {
+    type Err = &'static str;
+
+    /// A number of entries, or of seconds with an `s`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, is_time) = match text.strip_suffix('s') {
+            Some(number) => (number, true),
+            None => (text, false),
+        };
+        let number = number
+            .parse()
+            .map_err(|_| "not a number of entries or seconds")?;
+        Ok(if is_time {
+            Budget::Time(Duration::from_secs(number))
+        } else {
+            Budget::Entries(number)
+        })
+    }
+}
+
+/// Lists a part of the tree below `root` like [`walk`]: the entries of the directories `given`, whose
+/// paths are relative to the root, and what is below them, until the budget is spent. Returns the
+/// directories that are left: given to other calls, those list the rest.
+///
+/// A directory is listed completely or left, and at least one is listed. Directories that are below
+/// another given one are ignored. A given directory that does not exist is an omission.
+///
+/// [`Selection::gitignore`] is not possible here.
+pub fn walk_part<R: Receiver>(
+    root: OpenDirectory,
+    mut given: Vec<Vec<u8>>,
+    budget: Budget,
+    receiver: &R,
+    options: &WalkOptions,
+) -> Result<Vec<Vec<u8>>, Failure<R::Error>> {
+    given.sort_by(|a, b| canonical_order(a, b));
+    given.dedup_by(|next, before| is_at_or_below(next, before));
+    let filter = Filter::new(Selection {
+        gitignore: false,
+        ..options.selection.clone()
+    });
+    let places = given.iter().filter_map(|path| {
+        let depth = path.split(|byte| *byte == b'/').count();
+        let depth = if path.is_empty() { 0 } else { depth };
+        let level = filter.enters(depth).then(|| filter.at_depth(depth))?;
+        Some(Place::at(path.clone().into_boxed_slice(), level))
+    });
+    let places = places.collect();
+    let walker = Walker {
+        receiver,
+        metadata: options.metadata,
+        filter,
+        part: Some(Part::new(given, budget)),
+    };
+    let options = crate::Options {
+        engine: options.execution.options("walk"),
+        one_file_system: options.one_file_system,
+    };
+    scan_places(root, places, &walker, &options)?;
+    let left = walker.part.map(|part| part.left.into_inner());
+    let mut left = left.map_or(Vec::new(), |left| {
+        left.unwrap_or_else(PoisonError::into_inner)
+    });
+    left.sort_by(|a, b| canonical_order(a, b));
+    Ok(left)
+}
+
+fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
+    let rest = path.strip_prefix(above);
+    rest.is_some_and(|rest| above.is_empty() || rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// The progress of [`walk_part`].
+#[derive(Debug)]
+struct Part {
+    /// Sorted.
+    given: Vec<Vec<u8>>,
+    entries: u64,
+    end: Option<Instant>,
+    listed: AtomicU64,
+    has_begun: AtomicBool,
+    left: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Part {
+    fn new(given: Vec<Vec<u8>>, budget: Budget) -> Self {
+        let (entries, end) = match budget {
+            Budget::Entries(entries) => (entries, None),
+            Budget::Time(time) => (u64::MAX, Instant::now().checked_add(time)),
+        };
+        Part {
+            given,
+            entries,
+            end,
+            listed: AtomicU64::new(0),
+            has_begun: AtomicBool::new(false),
+            left: Mutex::default(),
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        let is_over = self.end.is_some_and(|end| Instant::now() >= end);
+        self.has_begun.swap(true, Ordering::Relaxed)
+            && (is_over || self.listed.load(Ordering::Relaxed) >= self.entries)
+    }
+
+    fn is_given(&self, path: &[u8]) -> bool {
+        let found = self
+            .given
+            .binary_search_by(|given| canonical_order(given, path));
+        found.is_ok()
+    }
+}
+
 struct Walker<'r, R> {
     receiver: &'r R,
     metadata: bool,
     filter: Filter,
+    part: Option<Part>,
 }
 
 struct Worker<W> {
@@ -124,6 +266,15 @@ impl<R: Receiver> Visitor for Walker<'_, R> {
         }
     }
 
+    fn is_needed(&self, place: &Place<Level>) -> bool {
+        let Some(part) = self.part.as_ref().filter(|part| part.is_spent()) else {
+            return true;
+        };
+        let mut left = part.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.push(place.path().to_vec());
+        false
+    }
+
     fn wants_whole(&self, _: &Place<Level>) -> bool {
         self.filter.reads_patterns()
     }
@@ -155,6 +306,10 @@ impl<R: Receiver> Visitor for Walker<'_, R> {
         plan: &mut Plan<Level>,
     ) -> Result<(), R::Error> {
         let prefix = worker.begin(place);
+        if let Some(part) = &self.part {
+            part.listed
+                .fetch_add(listing.len() as u64, Ordering::Relaxed);
+        }
         for (number, entry) in (0..).zip(listing.entries()) {
             worker.extend(prefix, listing.name(entry));
             let judgement = self.filter.judge(&place.data, &worker.path, entry.kind);
@@ -212,7 +367,11 @@ impl<R: Receiver> Visitor for Walker<'_, R> {
         place: &Place<Level>,
         error: ScanError,
     ) -> Result<Option<Listing>, R::Error> {
-        if place.path().is_empty() || !is_gone(&error.source) {
+        let is_asked_for = match &self.part {
+            Some(part) => part.is_given(place.path()),
+            None => place.path().is_empty(),
+        };
+        if is_asked_for || !is_gone(&error.source) {
             let omission = Omission {
                 path: place.path().to_vec(),
                 operation: error.operation.verb(),
@@ -246,7 +405,12 @@ impl<R: Receiver> Walker<'_, R> {
             kind: node_kind(stat.kind),
             metadata: metadata.as_ref(),
         };
-        self.receiver.entry(&mut worker.receiver, entry)
+        let receiver = &mut worker.receiver;
+        if self.metadata {
+            self.receiver.statted(receiver, entry, stat)
+        } else {
+            self.receiver.entry(receiver, entry)
+        }
     }
 }
 

@@ -130,6 +130,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     let hooks = Hooks {
         change: &|node| changed(node, arguments, defaults),
         warn: &|warning| CONSOLE.complain(warning),
+        ..Hooks::default()
     };
     let created = create_with(source, recipe, &target, &options, hooks);
     packing.tell(&created.map_err(|error| error.to_string())?, CONSOLE);

@@ -119,6 +119,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     let hooks = Hooks {
         change: &timed,
         warn: &|warning| CONSOLE.complain(warning),
+        ..Hooks::default()
     };
     let created = create_with(source, Recipe::default(), &target, &options, hooks);
     let created = created.map_err(|error| error.to_string())?;

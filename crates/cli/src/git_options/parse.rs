@@ -17,6 +17,10 @@ const OWN: [(&str, bool); 7] = [
     ("version", false),
 ];
 
+/// The same of `checkout` alone.
+const OWN_OF_CHECKOUT: [(&str, bool); 3] =
+    [("shard", true), ("no-index", false), ("finish", false)];
+
 /// Options that git has for every command, unless the command has its own.
 const COMMON: [GitOption; 4] = [
     GitOption::switch(Some(b'q'), "quiet"),
@@ -29,7 +33,8 @@ const COMMON: [GitOption; 4] = [
 pub fn is_own(long: &str) -> bool {
     let common = COMMON.iter().any(|option| option.name == long);
     let negated = long.strip_prefix("no-") == Some("progress");
-    common || negated || OWN.iter().any(|(own, _)| *own == long)
+    let mut own = OWN.iter().chain(&OWN_OF_CHECKOUT);
+    common || negated || own.any(|(own, _)| *own == long)
 }
 
 /// The words from the command on, in the form that clap expects. Clap removes the first `--`; it is
@@ -114,7 +119,11 @@ impl<'a> Spelled<'a> {
             None => (long, None),
         };
         let name = String::from_utf8_lossy(name);
-        let own = OWN.iter().find(|(own, _)| *own == name);
+        let of_command = match self.known.command {
+            "checkout" => &OWN_OF_CHECKOUT[..],
+            _ => &[],
+        };
+        let own = OWN.iter().chain(of_command).find(|(own, _)| *own == name);
         if let (Some((_, takes_value)), false) = (own, self.has(&name)) {
             self.words.push(word.to_owned());
             return Ok((*takes_value && value.is_none()).then_some(Awaited::Own));

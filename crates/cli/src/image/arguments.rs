@@ -1,4 +1,7 @@
+use crate::walk::parse_shard;
 use clap::{Args, Subcommand};
+use hedgerow::numbers::Shard;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -17,6 +20,7 @@ pub enum Action {
     List(List),
     Cat(Cat),
     Info(Info),
+    Merge(Merge),
     ToTar(ToTar),
     Verify(Verify),
 }
@@ -137,7 +141,7 @@ pub struct ToTar {
 /// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is newer. It must be a number
 /// of seconds that SquashFS can store, up to 4294967295; anything else is refused. Entries from
 /// before 1970 or after February 2106 get the nearest time that can be stored, with a warning.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Create {
     /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd
     #[arg(short, long, value_name = "NAME", default_value = "zstd")]
@@ -153,6 +157,7 @@ pub struct Create {
     pub block_size: String,
     /// Replace IMAGE if it exists
     #[arg(short, long)]
+    #[serde(skip)]
     pub force: bool,
     /// Store the tail of each file in a block of its own
     #[arg(long)]
@@ -209,13 +214,41 @@ pub struct Create {
     /// Copy compressed blocks from this older image where the content is the same; the new image is
     /// identical to one made without it
     #[arg(long, value_name = "OLD_IMAGE")]
+    #[serde(skip)]
     pub reuse: Option<PathBuf>,
+    /// Make only the K-th of N parts of the image of a directory, for 'image merge'; auto asks Slurm,
+    /// Open MPI or, as auto/N, Kubernetes
+    #[arg(long, value_name = "K/N|auto", value_parser = parse_shard)]
+    #[serde(skip)]
+    pub part: Option<Shard>,
     /// A directory, an archive, or git:REVISION for a commit or tree of the current Git repository
     #[arg(value_name = "SOURCE")]
+    #[serde(skip)]
     pub source: PathBuf,
     /// The image file to create
     #[arg(value_name = "IMAGE")]
+    #[serde(skip)]
     pub image: PathBuf,
+}
+
+/// Merge the parts of an image, which 'image create --part' makes on any number of machines
+///
+/// The image is the one that 'image create' makes of the same directory with the same options, byte
+/// for byte. Only few blocks are compressed here: most are in the parts. Each part is an image with a
+/// share of the entries, and can be made again at any time; one that is damaged, missing, or of another
+/// state of the tree is refused. If entries were left out of a part, they are named again (exit code
+/// 3).
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// Replace IMAGE if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// The image file to create
+    #[arg(short, long, value_name = "IMAGE")]
+    pub output: PathBuf,
+    /// The parts, in any order
+    #[arg(value_name = "PART", required = true)]
+    pub parts: Vec<PathBuf>,
 }
 
 /// Extract an image into a directory

@@ -32,6 +32,7 @@ pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Fail
         Action::List(command) => list::run(command, global, output),
         Action::Cat(command) => cat::run(command, global, output),
         Action::Info(command) => info::run(command, global),
+        Action::Merge(command) => create::parts::merge(command, global, output),
         Action::ToTar(command) => to_tar::run(command, global, output),
         Action::Verify(command) => verify::run(command, global, output),
     }

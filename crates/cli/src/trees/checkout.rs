@@ -10,10 +10,12 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
+use crate::walk::parse_shard;
 use clap::Args;
 use hedgerow::checkout::{
-    Form, MergeSide, PathOptions, Request, RequestOptions, StartKind, Unmerged,
+    Form, MergeSide, PathOptions, Request, RequestOptions, Share, StartKind, Unmerged,
 };
+use hedgerow::numbers::Shard;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -59,10 +61,38 @@ pub struct Checkout {
     #[command(flatten)]
     pub recurse: RecurseSubmodules,
     #[command(flatten)]
+    pub shared: Shared,
+    #[command(flatten)]
     pub writing: Writing,
     /// A branch or a revision, then paths; -- separates them where they are ambiguous
     #[arg(value_name = "REVISION|PATHSPEC")]
     pub words: Vec<OsString>,
+}
+
+/// A checkout that several processes share.
+#[derive(Debug, Default, Args)]
+pub struct Shared {
+    /// Write only the K-th of N shares of the files, into a tree without an index; auto asks Slurm,
+    /// Open MPI or, as auto/N, Kubernetes
+    #[arg(long, value_name = "K/N|auto", value_parser = parse_shard, requires = "no_index",
+          conflicts_with = "finish")]
+    pub shard: Option<Shard>,
+    /// Touch neither index nor HEAD
+    #[arg(long, requires = "shard")]
+    pub no_index: bool,
+    /// Write index and HEAD when all shares are written, if every file is there
+    #[arg(long)]
+    pub finish: bool,
+}
+
+impl Shared {
+    fn share(&self) -> Share {
+        match self.shard {
+            Some(shard) => Share::Of(shard),
+            None if self.finish => Share::Finish,
+            None => Share::All,
+        }
+    }
 }
 
 pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -71,6 +101,12 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
         ("-B", StartKind::Reset, &command.reset_branch),
     ])?;
     let merging = command.merge.wanted()?;
+    let share = command.shared.share();
+    if share != Share::All && (merging.is_some() || command.branch.orphan.is_some()) {
+        return Err(Failure::usage(
+            "a checkout in shares takes no --merge and no --orphan",
+        ));
+    }
     let recurse_submodules = command.recurse.wish()?;
     let run = Run::start(&command.writing, global, output)?;
     let side = side(command.ours, command.theirs);
@@ -100,8 +136,14 @@ pub fn run(command: &Checkout, global: &Global, output: &Output) -> Result<u8, F
                 detach: command.branch.detach,
                 recurse_submodules,
                 merging,
+                share,
             },
         ),
+        Request::Paths(_) if share != Share::All => {
+            return Err(Failure::usage(
+                "a checkout in shares is of a whole revision",
+            ));
+        }
         Request::Paths(paths) => run.paths(
             PathOptions {
                 pathspecs: paths.pathspecs,

@@ -15,7 +15,7 @@ use crate::report::Report;
 use crate::statistics;
 use bstr::{BString, ByteSlice};
 use hedgerow::checkout::{
-    checkout_paths, switch, Done, LocalChange, MergeSide, Outcome, PathOptions, PathOutcome,
+    checkout_paths, switch, Done, LocalChange, MergeSide, Outcome, PathOptions, PathOutcome, Share,
     SwitchOptions, Switched, Target, Unmerged,
 };
 use hedgerow::display::quoted;
@@ -54,6 +54,8 @@ pub struct Switching {
     pub detach: bool,
     /// Merge local changes.
     pub merging: Option<Merging>,
+    /// Which part is done.
+    pub share: Share,
 }
 
 impl<'a> Run<'a> {
@@ -119,6 +121,7 @@ impl<'a> Run<'a> {
             keep_ignored: how.keep_ignored,
             recurse_submodules: how.recurse_submodules,
             list_changes: !how.discard_changes && !self.global.quiet,
+            share: how.share,
             defers_hook: true,
             threshold: self.threshold,
             execution: self.execution.clone(),
@@ -188,7 +191,15 @@ impl<'a> Run<'a> {
                     "you need to resolve your current index first",
                 ))
             }
-            Outcome::Done(done) | Outcome::Incomplete(done) => {
+            Outcome::Done(done) if matches!(how.share, Share::Of(_)) => Ok(self.told(done)),
+            Outcome::Incomplete(done) => {
+                let code = self.told(done);
+                let files = counted(done.unwritten, "file");
+                let kept = "not as the shares write them; index and HEAD stay as they were";
+                self.output.error(format_args!("{files} {kept}"));
+                Ok(code)
+            }
+            Outcome::Done(done) => {
                 self.warn(done);
                 if let Some(error) = head_failure {
                     tell(done, self.global, self.started.elapsed(), self.output);

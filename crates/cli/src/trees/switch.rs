@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
-use hedgerow::checkout::{Form, Request, RequestOptions, StartKind};
+use hedgerow::checkout::{Form, Request, RequestOptions, Share, StartKind};
 use std::ffi::OsString;
 
 /// Switch to a branch
@@ -74,6 +74,7 @@ pub fn run(command: &Switch, global: &Global, output: &Output) -> Result<u8, Fai
             detach: command.branch.detach,
             recurse_submodules,
             merging,
+            share: Share::All,
         },
     )?;
     run.statistics()?;

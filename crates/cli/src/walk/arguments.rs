@@ -1,5 +1,8 @@
+use crate::environment;
 use clap::{Args, ValueEnum};
-use hedgerow::walk::NodeKind;
+use hedgerow::numbers::Shard;
+use hedgerow::walk::listing::Format;
+use hedgerow::walk::{Budget, NodeKind};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -39,9 +42,72 @@ pub struct Walk {
     /// Print only entries of these types
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub types: Vec<Type>,
+    /// Write the listing as a table, sorted; without -o, to standard output
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<TableFormat>,
+    /// The file of the table, which gets its name when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace existing files
+    #[arg(short, long)]
+    pub force: bool,
+    /// List only a part of the tree, as Parquet: what the budget allows
+    #[arg(long, requires_all = ["output", "budget"])]
+    pub part: bool,
+    /// How much a part lists: N entries, or as much as it begins within N seconds, with an s
+    #[arg(long, value_name = "N|Ns", requires = "part")]
+    pub budget: Option<Budget>,
+    /// Write the directories that the part left to FILE
+    #[arg(long, value_name = "FILE", requires = "part")]
+    pub rest: Option<PathBuf>,
+    /// Begin with the directories in FILE, which another part left: its --rest, or the part itself
+    #[arg(long, value_name = "FILE", requires = "part")]
+    pub from: Vec<PathBuf>,
+    /// Take only the K-th of N shares of these directories; auto asks Slurm, Open MPI or, as auto/N,
+    /// Kubernetes
+    #[arg(long, value_name = "K/N|auto", value_parser = parse_shard, requires = "from")]
+    pub shard: Option<Shard>,
+    /// Merge parts, which take the place of DIR, to the listing of the whole tree
+    #[arg(long, conflicts_with_all = ["part", "stat", "summary", "exclude", "gitignore",
+        "one_file_system", "max_depth", "types"])]
+    pub merge: bool,
     /// The directory to list; without it, the current one, and paths have no prefix
     #[arg(value_name = "DIR")]
-    pub walked: Option<PathBuf>,
+    pub walked: Vec<PathBuf>,
+}
+
+impl Walk {
+    /// Whether a table is written instead of lines.
+    pub fn is_table(&self) -> bool {
+        self.format.is_some() || self.part || self.merge || self.output.is_some()
+    }
+}
+
+/// A format of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// A Parquet file
+    Parquet,
+    /// A file of Arrow's IPC format (Feather)
+    Arrow,
+    /// A stream of Arrow's IPC format, for pipes
+    ArrowStream,
+}
+
+impl From<TableFormat> for Format {
+    fn from(format: TableFormat) -> Self {
+        match format {
+            TableFormat::Parquet => Format::Parquet,
+            TableFormat::Arrow => Format::Arrow,
+            TableFormat::ArrowStream => Format::ArrowStream,
+        }
+    }
+}
+
+/// Reads the share of a work that this process does.
+pub fn parse_shard(text: &str) -> Result<Shard, String> {
+    let variable = |name: &str| environment::variable(name)?.into_string().ok();
+    Shard::parse(text, &variable).map_err(|error| error.words().to_owned())
 }
 
 /// The formats of the output, as the long help shows them.
@@ -58,6 +124,17 @@ const FORMATS: &str = "\
 {\"bytes\": [..]} where it is not UTF-8) and type (file, directory, symlink, fifo, socket,
 block_device, character_device); with --stat also mode, nlink, uid, gid, size_bytes, mtime_s,
 mtime_ns, ino, dev, rdev and blocks (of 512 bytes). Fields are only ever added.
+
+--format writes a table of path (text; what is not UTF-8 is replaced), path_bytes (binary; only
+where the path is not UTF-8), type (a word as in JSON), mode, nlink, uid, gid, size_bytes, mtime,
+ctime, atime (nanoseconds since the epoch, UTC; missing outside of the years 1678 to 2261, atime also
+of directories, because listing them changes it), ino, dev, rdev and blocks. Paths have no prefix.
+The same rows give the same bytes.
+
+--part lists a part of the tree. A directory is listed completely or left, and at least one is
+listed. Whoever schedules gives the directories that were left to other calls, on any machine,
+until none are left; --merge then gives the bytes that one machine gives. Parts may be made twice.
+The options that select entries must be the same for all; --type and --gitignore are not possible.
 
 --summary prints a name and a number a line, or with --json one object of type summary: files,
 directories, symlinks, others, bytes (of files and links), allocated_bytes (of all entries),

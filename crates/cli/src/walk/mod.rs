@@ -4,8 +4,9 @@ mod arguments;
 pub mod line;
 pub mod sink;
 mod summary;
+mod table;
 
-pub use arguments::Walk;
+pub use arguments::{parse_shard, TableFormat, Walk};
 
 use crate::environment::from_directory;
 use crate::execution;
@@ -31,15 +32,18 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
     if global.json && command.null {
         return Err(not_started("--json has lines of its own: it takes no -0"));
     }
+    if command.is_table() {
+        return table::run(command, global, output);
+    }
     let execution = execution::interruptible(global)?;
-    let named = command.walked.as_deref().unwrap_or(Path::new("."));
+    let named = walked(command)?.unwrap_or(Path::new("."));
     let path = from_directory(global, named);
     let root = OpenDirectory::open(&path).map_err(|source| {
         let error = hedgerow_fs::Error::new("open", named, source);
         not_started(error)
     })?;
     let options = options(command, execution);
-    let sink = Sink::new(form(command, global), command.summary, named, output);
+    let sink = Sink::new(form(command, global)?, command.summary, named, output);
     // Totals are the same in any order.
     let walked = if command.sort && !command.summary {
         walk_sorted(root, &path, &&sink, &options)
@@ -72,6 +76,20 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
     })
 }
 
+/// The directory to list, if it is named.
+fn walked(command: &Walk) -> Result<Option<&Path>, Failure> {
+    match &command.walked[..] {
+        [] => Ok(None),
+        [walked] => Ok(Some(walked)),
+        [_, second, ..] => {
+            let second = second.display();
+            Err(not_started(format_args!(
+                "one directory is listed, not also '{second}'"
+            )))
+        }
+    }
+}
+
 fn options(command: &Walk, execution: Execution) -> WalkOptions {
     let exclude = command.exclude.iter();
     let exclude: Vec<&[u8]> = exclude.map(|glob| glob.as_bytes()).collect();
@@ -89,21 +107,21 @@ fn options(command: &Walk, execution: Execution) -> WalkOptions {
     }
 }
 
-fn form(command: &Walk, global: &Global) -> Form {
-    let mut prefix = match &command.walked {
+fn form(command: &Walk, global: &Global) -> Result<Form, Failure> {
+    let mut prefix = match walked(command)? {
         Some(path) => path.as_os_str().as_bytes().to_vec(),
         None => Vec::new(),
     };
     if prefix.last().is_some_and(|byte| *byte != b'/') {
         prefix.push(b'/');
     }
-    Form {
+    Ok(Form {
         schema: line::SCHEMA,
         json: global.json,
         end: if command.null { b'\0' } else { b'\n' },
         terminal: !command.null && StandardOutput::is_terminal(),
         prefix,
-    }
+    })
 }
 
 pub fn closed_pipe_is_fine(error: io::Error) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use super::obstacles::Untracked;
 use super::outcome::{Done, LocalChange, Outcome};
 use super::session::{Session, SparseWords};
+use super::shares::Share;
 use super::start::PreparedStart;
 use super::target::{Start, Target, TargetTree};
 use super::update::{update, Move, Way};
@@ -33,6 +34,9 @@ pub struct SwitchOptions {
     /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
+    /// Which part of the work is done, if several processes share it. Each of them writes its files
+    /// and touches neither index nor HEAD; the one that finishes writes no file.
+    pub share: Share,
     /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
     pub execution: Execution,
 }
@@ -120,13 +124,22 @@ pub(crate) fn try_to_switch(
 ) -> Result<Switched> {
     let old = repository.head()?;
     refuse_shared_branch(repository, target, &old)?;
-    if target.tree == TargetTree::Stays {
+    let is_share = matches!(options.share, Share::Of(_));
+    if is_share && target.start.is_some() {
+        return Err(Error::Setup {
+            reason: "a branch is created when the shares are finished".into(),
+        });
+    }
+    if target.tree == TargetTree::Stays && options.share == Share::All {
         let is_cancelled = || options.execution.cancel.is_cancelled();
         let changes = RefChanges::prepare(repository, target, &old, &is_cancelled)?;
         let switched = Switched::new(old, Outcome::Done(Done::default()));
         return conclude(repository, target, options, Some(changes), switched);
     }
-    let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+    let mut session = match options.share {
+        Share::Of(_) => Session::read_only(repository, options.threshold, &options.execution)?,
+        _ => Session::begin(repository, options.threshold, &options.execution)?,
+    };
     session.recurse(options.recurse_submodules);
     session.sparse_words = sparse_words;
     let way = if options.discard_changes {
@@ -173,12 +186,13 @@ pub(crate) fn move_to<'r>(
         writes_outside: false,
         // Git moves HEAD as well: what was written is of the new commit.
         needs_all: false,
+        share: options.share,
     };
     session.set_source(target.branch.clone(), target.commit);
     let mut changes = None;
     // The references are locked only when every other check has passed.
     let outcome = update(&mut session, &job, &mut || {
-        if !target.head_stays {
+        if !target.head_stays && !matches!(options.share, Share::Of(_)) {
             let prepared = RefChanges::prepare(repository, target, &old, &is_cancelled)?;
             changes = Some(prepared);
         }
@@ -198,7 +212,8 @@ impl Moved<'_> {
         target: &Target,
         options: &SwitchOptions,
     ) -> Result<Switched> {
-        if !matches!(self.switched.outcome, Outcome::Done(_)) {
+        let is_share = matches!(options.share, Share::Of(_));
+        if is_share || !matches!(self.switched.outcome, Outcome::Done(_)) {
             return Ok(self.switched);
         }
         conclude(repository, target, options, self.changes, self.switched)

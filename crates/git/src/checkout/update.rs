@@ -7,6 +7,7 @@ use super::recursion::{Around, SubmoduleMoves};
 use super::rejects::ancestors;
 use super::removal::Removals;
 use super::session::{Session, SparseWords};
+use super::shares::{adopt, keep_share, refuse_in_shares, Share};
 use super::submodules::list_differing;
 use super::supplies::{supplies, Supplies};
 use super::transition::{transition, Effect, Rules, Start, Transition, Write};
@@ -46,6 +47,8 @@ pub(crate) struct Move {
     /// The index is written only if every file was: a command that must not move a reference to a
     /// commit whose files are missing.
     pub needs_all: bool,
+    /// Which part of the work is done.
+    pub share: Share,
 }
 
 /// The way from one tree to another.
@@ -84,6 +87,9 @@ pub(crate) fn update_amending(
 ) -> Result<Outcome> {
     let way = job.way;
     let mut old = session.read_index()?;
+    if job.share != Share::All {
+        refuse_in_shares(session, &old)?;
+    }
     if old.index.is_unmerged() && matches!(way, Way::Switch | Way::Keep) {
         return Ok(Outcome::Unmerged(unmerged_paths(&old.index)));
     }
@@ -117,6 +123,9 @@ pub(crate) fn update_amending(
     if old.is_new && matches!(way, Way::Switch | Way::Keep) {
         next.must_be_absent = gone(session, job)?;
     }
+    if let Share::Of(shard) = job.share {
+        keep_share(&mut next, shard);
+    }
     let before = Before {
         old: &old,
         states: &states,
@@ -126,12 +135,21 @@ pub(crate) fn update_amending(
         moves_submodules: matches!(way, Way::Overwrite | Way::Merge),
         dry_run: false,
     };
-    let Some(mut done) = carry_out(session, &before, &mut next, prepare)? else {
+    let carried_out = match job.share {
+        Share::Finish => Some(adopt(session, &old, &mut next)?),
+        Share::All | Share::Of(_) => carry_out(session, &before, &mut next, prepare)?,
+    };
+    let Some(mut done) = carried_out else {
         return Ok(Outcome::Rejected(next.rejects));
     };
     done.warnings.extend(session.sparse_warnings()?);
-    if job.needs_all && done.unwritten > 0 {
+    if (job.needs_all || job.share == Share::Finish) && done.unwritten > 0 {
         return Ok(Outcome::Incomplete(done));
+    }
+    match job.share {
+        Share::All => {}
+        Share::Of(_) => return Ok(Outcome::Done(done)),
+        Share::Finish => prepare()?,
     }
     if let (Way::Keep, Some(tree)) = (way, job.new) {
         next.index = exactly(session, &next.index, tree)?;

@@ -6,7 +6,7 @@ mod heads;
 pub use heads::{MergeHead, MergeRequest, Unmergeable};
 
 use crate::branches::{Ended, Relation};
-use crate::checkout::{Done, Move, Outcome, Rejects, Session, SparseWords, Untracked, Way};
+use crate::checkout::{Done, Move, Outcome, Rejects, Session, Share, SparseWords, Untracked, Way};
 use crate::config::boolean;
 use crate::refs::{Expected, Head, Logged, RefChange, RefEdit, RefValue};
 use crate::repository::Repository;
@@ -344,6 +344,7 @@ impl Journey<'_> {
             list_changes: false,
             writes_outside: false,
             needs_all: true,
+            share: Share::All,
         };
         let mut session = Session::begin(repository, options.threshold, &options.execution)?;
         session.sparse_words = SparseWords::List;

@@ -6,7 +6,7 @@ use super::index_patch::patched;
 use super::untracked;
 use crate::checkout::{
     reset, update_amending, Done, Move, Outcome, Rejects, ResetMode, ResetOptions, ResetRequest,
-    ResetTarget, Session, SparseWords, Untracked, Way,
+    ResetTarget, Session, Share, SparseWords, Untracked, Way,
 };
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
@@ -163,6 +163,7 @@ pub fn apply(
         list_changes: false,
         writes_outside: true,
         needs_all: true,
+        share: Share::All,
     };
     let wanted = match wanted_index {
         Some(tree) if merged.conflicts.is_empty() => Some(Difference::between(

@@ -7,9 +7,10 @@ use bstr::BStr;
 use hedgerow_fs::ReadFile;
 use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions};
 use hedgerow_git::repository::Repository;
+use hedgerow_numbers::Shard;
 use hedgerow_squashfs::recipe::{Defaults, Description, SortRules};
 use hedgerow_squashfs::rules::{Fit, PathRules};
-use hedgerow_squashfs::{CreateOptions, Created, WriteError};
+use hedgerow_squashfs::{create_part, weight, CreateOptions, Created, PartRange, WriteError};
 use hedgerow_tar::{nodes_of_archive, NodeOptions, Warning};
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
@@ -119,6 +120,9 @@ pub struct Hooks<'h> {
     pub change: &'h (dyn Fn(Node) -> Node + Sync),
     /// Called with warnings.
     pub warn: &'h dyn Fn(String),
+    /// Which part of the image is made, if not all of it, and what is noted in it for
+    /// [`Parts::made`](super::Parts::made).
+    pub part: Option<(Shard, &'h [u8])>,
 }
 
 impl Default for Hooks<'_> {
@@ -127,6 +131,7 @@ impl Default for Hooks<'_> {
         Hooks {
             change: &|node| node,
             warn: &|_| {},
+            part: None,
         }
     }
 }
@@ -175,7 +180,14 @@ pub fn create_with(
         options,
         change: &change,
         warn: hooks.warn,
+        part: hooks.part,
     };
+    let is_whole_directory = matches!(source, Source::Directory(_)) && recipe.description.is_none();
+    if hooks.part.is_some() && (recipe.sorts() || !is_whole_directory) {
+        return Err(WriteError::Limit {
+            reason: "only an image of a directory is made in parts, and it is not sorted".into(),
+        });
+    }
     let is_directory = matches!(source, Source::Directory(_));
     if !is_directory && (recipe.sorts() || recipe.description.is_some()) {
         return Err(WriteError::Limit {
@@ -197,6 +209,7 @@ struct Making<'m> {
     options: &'m CreateOptions,
     change: &'m (dyn Fn(Node) -> Node + Sync),
     warn: &'m dyn Fn(String),
+    part: Option<(Shard, &'m [u8])>,
 }
 
 impl Making<'_> {
@@ -222,9 +235,24 @@ impl Making<'_> {
         let labelled = self.labelled(&recipe);
         let own = own_path(source.directory, self.target);
         let is_own = |node: &Node| own.as_deref() == Some(node.path.as_slice());
+        let kept = |node: &Result<Node, NodeError>| !node.as_ref().is_ok_and(is_own);
+        let Some((shard, made)) = self.part else {
+            return nodes_of_directory(source.directory, walk, |nodes| {
+                self.store(nodes.filter(kept).map(|node| node.map(&labelled)), sort)
+            })?;
+        };
+        // The tree is listed once to learn how much there is to divide.
+        let total = nodes_of_directory(source.directory, walk.clone(), |nodes| {
+            let nodes = nodes.filter(kept).flatten();
+            nodes.fold(0, |sum: u64, node| sum.saturating_add(weight(&node)))
+        })?;
+        let range = PartRange {
+            shard,
+            total_bytes: total,
+        };
         nodes_of_directory(source.directory, walk, |nodes| {
-            let nodes = nodes.filter(|node| !node.as_ref().is_ok_and(is_own));
-            self.store(nodes.map(|node| node.map(&labelled)), sort)
+            let nodes = nodes.filter(kept).map(|node| node.map(&labelled));
+            create_part(nodes, range, made, self.target, self.options)
         })?
     }
 

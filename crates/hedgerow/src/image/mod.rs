@@ -18,6 +18,7 @@
 //! let hooks = Hooks {
 //!     change: &of_root,
 //!     warn: &|warning| eprintln!("warning: {warning}"),
+//!     ..Hooks::default()
 //! };
 //! let source = Source::directory("tree".as_ref());
 //! let options = CreateOptions::default();
@@ -75,8 +76,9 @@ pub use hedgerow_squashfs::recipe::{Defaults, RecipeError};
 pub use hedgerow_squashfs::rules::{Fit, ModeChange, PathRules, RuleError, Syntax, XattrRules};
 pub use hedgerow_squashfs::{
     diff, nodes_of_image, verify, Aspects, Body, Coverage, CreateOptions, Created, Damage,
-    DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, NotReusable,
-    ReadAt, Report, Reuse, Told, Uncompressed, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
+    DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, Merged,
+    NotReusable, Parts, ReadAt, Report, Reuse, Told, Uncompressed, VerifyError, WriteError,
+    HOLE_LIMIT_BLOCKS,
 };
 pub use hedgerow_tar::{
     Compression, Error as TarError, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions,

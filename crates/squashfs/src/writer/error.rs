@@ -2,6 +2,7 @@ use super::NotReusable;
 use bstr::BString;
 use hedgerow_codec::block::BlockError;
 use hedgerow_tree::NodeError;
+use std::path::PathBuf;
 
 /// Why an image cannot be written. An existing file under its name is unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,14 @@ pub enum WriteError {
     /// A block of the older image turned out to be unusable.
     #[error("cannot use blocks of the older image: {0}")]
     Reuse(#[source] NotReusable),
+    /// A part of an image cannot be merged with the others.
+    #[error("cannot merge '{}': {reason}", .path.display())]
+    Part {
+        /// The part.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The user cancelled.
     #[error("interrupted")]
     Cancelled,

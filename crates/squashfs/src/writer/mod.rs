@@ -200,6 +200,19 @@ pub fn create<I: Into<Item>>(
     target: &Path,
     options: &CreateOptions,
 ) -> Result<Created, WriteError> {
+    create_with_end(items, target, options, None)
+}
+
+/// What stands after the image, given the entries that were left out.
+pub(crate) type End<'e> = &'e dyn Fn(&[NodeError]) -> Vec<u8>;
+
+/// Like [`create`]; what `end` returns is written after the image, with digests of both.
+pub(crate) fn create_with_end<I: Into<Item>>(
+    items: impl Iterator<Item = Result<I, NodeError>> + Send,
+    target: &Path,
+    options: &CreateOptions,
+    end: Option<End<'_>>,
+) -> Result<Created, WriteError> {
     let mut output = Output::new(OutputFile::create(target)?, options.offset_bytes);
     output.append(&[0; SUPERBLOCK_BYTES as usize])?;
     let option_block = options.settings.option_block(options.block_bytes);
@@ -234,8 +247,10 @@ pub fn create<I: Into<Item>>(
     )?;
     superblock.bytes_used = output.position();
     let first = superblock.to_bytes();
+    let end = end.map(|end| end(&skipped));
+    let padding = options.padding_bytes.max(1);
     Ok(Created {
-        bytes: output.finish(&first, options.padding_bytes.max(1), options.replace)?,
+        bytes: output.finish(&first, padding, end, options.replace)?,
         inodes: superblock.inode_count,
         stored_files: packing.layouts.len() as u32 + packing.tails,
         fragments: superblock.fragment_count,

@@ -1,6 +1,7 @@
 //! The image file while it is written.
 
 use super::WriteError;
+use crate::parts::sealed;
 use hedgerow_fs::OutputFile;
 
 /// Size of the write buffer in bytes.
@@ -57,22 +58,31 @@ impl Output {
     }
 
     /// Writes `first` to the start of the image, truncates the file after the last byte and pads the
-    /// image to a multiple of `padding` bytes. Then gives it its name, in place of an existing file if
-    /// `replace`. Returns the size of the
-    /// file.
+    /// image to a multiple of `padding` bytes. Appends `end`, with digests. Then gives it its name, in
+    /// place of an existing file if `replace`. Returns the size of the file.
     pub(super) fn finish(
         mut self,
         first: &[u8],
         padding: u64,
+        end: Option<Vec<u8>>,
         replace: bool,
     ) -> Result<u64, WriteError> {
         self.flush()?;
         self.write(first, 0)?;
+        let after = end;
         let end = |bytes: u64| self.offset.checked_add(bytes).ok_or_else(too_large);
         let padded = self.start.checked_next_multiple_of(padding);
-        let bytes = end(padded.ok_or_else(too_large)?)?;
+        let mut bytes = end(padded.ok_or_else(too_large)?)?;
         self.file.set_len(end(self.start)?)?;
         self.file.set_len(bytes)?;
+        if let Some(note) = after {
+            let note = sealed(note, bytes, |buffer, position| {
+                self.file.read_exact_at(buffer, position)?;
+                Ok(buffer.len())
+            })?;
+            self.file.write_at(&note, bytes)?;
+            bytes += note.len() as u64;
+        }
         if replace {
             self.file.take_attributes_of_target()?;
             // Without this, a power failure could leave neither the old image nor the new one.

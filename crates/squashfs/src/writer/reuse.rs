@@ -21,10 +21,11 @@ const SAMPLES: usize = 16;
 /// One in this many blocks that are reused, selected by its hash, is recompressed too.
 const LATER_SAMPLES: u16 = 1024;
 
-/// The blocks of an older image by the hash of their content.
+/// The blocks of older images by the hash of their content.
 pub struct Reuse {
-    image: Image,
-    blocks: HashMap<[u8; 32], Extent>,
+    images: Vec<Image>,
+    /// Each with the number of its image.
+    blocks: HashMap<[u8; 32], (u32, Extent)>,
 }
 
 /// The place of a block and how it is stored.
@@ -115,11 +116,15 @@ impl Reuse {
             .with_jobs(Jobs::Fixed(execution.threads()))
             .options("reuse");
         let read = run_ordered(&workers, WINDOW, batches, worker, work, |_, found| {
-            blocks.extend(found);
+            let found = found.into_iter();
+            blocks.extend(found.map(|(digest, extent)| (digest, (0, extent))));
             Ok(())
         });
         match read {
-            Ok(_) => Ok(Reuse { image, blocks }),
+            Ok(_) => Ok(Reuse {
+                images: vec![image],
+                blocks,
+            }),
             Err(hedgerow_engine::Failure::Failed(error)) => Err(error),
             Err(hedgerow_engine::Failure::Cancelled) => {
                 Err(NotReusable::Failed(Box::new(WriteError::Cancelled)))
@@ -128,6 +133,27 @@ impl Reuse {
                 Err(NotReusable::Failed(Box::new(WriteError::Panicked(message))))
             }
         }
+    }
+
+    /// The same with several images.
+    pub(crate) fn of_all(
+        images: Vec<Image>,
+        settings: &Settings,
+        block_bytes: u32,
+        execution: &Execution,
+    ) -> std::result::Result<Self, NotReusable> {
+        let mut all = Reuse {
+            images: Vec::new(),
+            blocks: HashMap::new(),
+        };
+        for (number, image) in (0..).zip(images) {
+            let mut one = Reuse::of(image, settings, block_bytes, execution)?;
+            all.images.append(&mut one.images);
+            for (digest, (_, extent)) in one.blocks {
+                all.blocks.entry(digest).or_insert((number, extent));
+            }
+        }
+        Ok(all)
     }
 
     /// Copies the stored form of `block` to the start of `room`, if the older image has that block.
@@ -139,12 +165,12 @@ impl Reuse {
         room: &mut [u8],
     ) -> std::result::Result<Option<SizeWord>, WriteError> {
         let digest = blake3::hash(block);
-        let Some(extent) = self.blocks.get(digest.as_bytes()) else {
+        let Some((image, extent)) = self.blocks.get(digest.as_bytes()) else {
             return Ok(None);
         };
-        let read = self
-            .image
-            .read_stored(extent.part, extent.position, extent.word);
+        let image = self.images.get(*image as usize);
+        let image = image.expect("a block is in one of the images");
+        let read = image.read_stored(extent.part, extent.position, extent.word);
         let read = read.map_err(|error| WriteError::Reuse(error.into()))?;
         let [.., high, low] = digest.as_bytes();
         let is_sample = u16::from_le_bytes([*high, *low]).is_multiple_of(LATER_SAMPLES);

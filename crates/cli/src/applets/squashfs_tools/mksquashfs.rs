@@ -216,6 +216,7 @@ pub fn create(
     let hooks = Hooks {
         change: &change,
         warn: &|warning| console.complain(warning),
+        ..Hooks::default()
     };
     let shown = building
         .progress

@@ -1,5 +1,6 @@
 //! `hedgerow image create`: an image of any source.
 
+pub mod parts;
 mod reuse;
 mod source;
 
@@ -66,9 +67,11 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let meter = Meter::start(global, "Packing", &progress, Stage::Entries);
     let change = |node| changed(node, command, epoch);
     let warn = |warning: String| output.warn(warning);
+    let made = parts::made(command, epoch);
     let hooks = Hooks {
         change: &change,
         warn: &warn,
+        part: command.part.map(|shard| (shard, made.as_bytes())),
     };
     let written = source.create(command, epoch, recipe, &target, &options, hooks);
     drop(meter);
@@ -268,7 +271,13 @@ struct Document {
     codecs: BTreeMap<&'static str, &'static str>,
 }
 
-fn tell(command: &Create, global: &Global, output: &Output, created: &Created, elapsed: Duration) {
+pub fn tell(
+    command: &Create,
+    global: &Global,
+    output: &Output,
+    created: &Created,
+    elapsed: Duration,
+) {
     if global.json {
         let document = Document {
             schema: "hedgerow.image.create.v1",

@@ -10,6 +10,7 @@ use super::obstacles::Untracked;
 use super::outcome::{Done, LocalChange, Outcome};
 use super::rejects::Rejects;
 use super::session::Session;
+use super::shares::Share;
 use super::update::{update, Move, Way};
 use crate::branches::Ended;
 use crate::index::Index;
@@ -217,6 +218,7 @@ fn move_head(
                 list_changes: false,
                 writes_outside: false,
                 needs_all: true,
+                share: Share::All,
             };
             let mut session = Session::begin(repository, options.threshold, &options.execution)?;
             session.recurse(options.recurse_submodules);

@@ -1,0 +1,225 @@
+//! `checkout --shard` and `--finish`: shares together are one checkout.
+
+use crate::{at_once, command, hedgerow};
+use hedgerow_latencyfs::Mount;
+use hedgerow_testkit::{differences, skip, Repository};
+use std::fs;
+use std::path::Path;
+
+/// Files in many directories, a link, an executable, files that are converted, names that sort
+/// between a directory and what is in it.
+pub fn scene() -> Repository {
+    let repository = Repository::init(&[]);
+    for directory in 0..30 {
+        for file in 0..directory {
+            let path = format!("d{directory}/e{}/f{file}", file % 3);
+            repository.write(&path, format!("{path}\n").repeat(file * 40 + 1));
+        }
+        repository.write(format!("d{directory}.c"), "x\n");
+    }
+    repository.write("empty", "");
+    repository.write(".gitattributes", "*.crlf eol=crlf\n*.id ident\n");
+    repository.write("a.crlf", "one\ntwo\n");
+    repository.write("a.id", "$Id$\n");
+    repository.write("run", "#!/bin/sh\n");
+    repository.symlink("link", "d1/e0");
+    repository.git(&["add", "-A"]);
+    repository.git(&["update-index", "--chmod=+x", "run"]);
+    repository.git(&["commit", "-qm", "one"]);
+    repository.git(&["branch", "other"]);
+    // As a checkout writes them.
+    for converted in ["a.crlf", "a.id"] {
+        repository.remove(converted);
+    }
+    repository.git(&["checkout", "-q", "."]);
+    repository
+}
+
+/// The scene as `clone --no-checkout` leaves it, in `root`.
+pub fn unchecked(scene: &Repository, root: &Path) -> Repository {
+    let repository = scene.copy_git_dir(root);
+    fs::remove_file(repository.git_dir().join("index")).unwrap();
+    repository
+}
+
+fn share(root: &Path, number: usize, count: usize) -> std::process::Command {
+    let shard = format!("{number}/{count}");
+    command(root, &["checkout", "--shard", &shard, "--no-index", "main"])
+}
+
+pub fn assert_checked_out(scene: &Repository, repository: &Repository) {
+    assert_eq!(differences(&scene.tree(), &repository.tree()), [""; 0]);
+    assert_eq!(repository.ask(&["status", "--porcelain"]), "");
+    assert_eq!(
+        repository.ask(&["ls-files", "-s"]),
+        scene.ask(&["ls-files", "-s"])
+    );
+}
+
+#[test]
+fn shares_at_once_are_one_checkout() {
+    let scene = scene();
+    for count in [1, 3, 4, 7] {
+        let place = hedgerow_testkit::temporary();
+        let repository = unchecked(&scene, &place.path().join("work"));
+        let root = &repository.root;
+        at_once((1..=count).map(|number| share(root, number, count)));
+        assert!(!repository.git_dir().join("index").exists());
+        hedgerow(root, &["checkout", "--finish", "main"]).ok("finish");
+        assert_checked_out(&scene, &repository);
+        repository.assert_no_lock("finish");
+    }
+}
+
+#[test]
+fn four_processes_share_a_slow_file_system() {
+    let scene = scene();
+    let place = hedgerow_testkit::temporary();
+    let mount = match Mount::new(place.path(), 500) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(&reason.to_string()),
+    };
+    let repository = unchecked(&scene, &mount.path().join("work"));
+    at_once((1..=4).map(|number| share(&repository.root, number, 4)));
+    hedgerow(&repository.root, &["checkout", "--finish", "main"]).ok("finish");
+    assert_checked_out(&scene, &repository);
+}
+
+/// HEAD moves only when the shares are finished, also to another branch.
+#[test]
+fn a_scheduler_tells_the_share() {
+    let scene = scene();
+    let place = hedgerow_testkit::temporary();
+    let repository = unchecked(&scene, &place.path().join("work"));
+    let root = &repository.root;
+    for rank in ["0", "1"] {
+        let mut share = command(
+            root,
+            &["checkout", "--shard", "auto", "--no-index", "other"],
+        );
+        share
+            .env("OMPI_COMM_WORLD_RANK", rank)
+            .env("OMPI_COMM_WORLD_SIZE", "2");
+        hedgerow_testkit::run(share).ok("share");
+    }
+    assert_eq!(repository.ask(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+    hedgerow(root, &["checkout", "--finish", "other"]).ok("finish");
+    assert_eq!(
+        repository.ask(&["symbolic-ref", "HEAD"]),
+        "refs/heads/other"
+    );
+    assert_eq!(repository.ask(&["status", "--porcelain"]), "");
+}
+
+/// What is missing, too short, of another type, or converted to something else.
+#[test]
+fn what_is_not_there_is_refused() {
+    let scene = scene();
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 6] = [
+        ("'d9/e0/f3' is not there", |root| {
+            fs::remove_file(root.join("d9/e0/f3")).unwrap()
+        }),
+        ("'d9/e0/f3' differs", |root| {
+            fs::write(root.join("d9/e0/f3"), "short").unwrap()
+        }),
+        ("'empty' differs", |root| {
+            fs::write(root.join("empty"), "x").unwrap()
+        }),
+        ("'run' differs", |root| {
+            fs::remove_file(root.join("run")).unwrap();
+            fs::write(root.join("run"), "#!/bin/sh\n").unwrap();
+        }),
+        ("'link' is of another type", |root| {
+            fs::remove_file(root.join("link")).unwrap();
+            fs::write(root.join("link"), "d1/e0").unwrap();
+        }),
+        ("'a.crlf' differs", |root| {
+            fs::write(root.join("a.crlf"), "one\r\ntwO\r\n").unwrap()
+        }),
+    ];
+    for (said, damage) in damages {
+        let place = hedgerow_testkit::temporary();
+        let repository = unchecked(&scene, &place.path().join("work"));
+        let root = &repository.root;
+        at_once((1..=2).map(|number| share(root, number, 2)));
+        damage(root);
+        let refused = hedgerow(root, &["checkout", "--finish", "main"]).failed(1, said);
+        assert!(refused.contains(said), "{refused}");
+        assert!(
+            refused.contains("1 file not as the shares write them"),
+            "{refused}"
+        );
+        assert!(!repository.git_dir().join("index").exists());
+        repository.assert_no_lock(said);
+        // The share is written again, over what is there.
+        for number in 1..=2 {
+            let shard = format!("{number}/2");
+            let words = ["checkout", "-f", "--shard", &shard, "--no-index", "main"];
+            hedgerow(root, &words).ok("again");
+        }
+        hedgerow(root, &["checkout", "--finish", "main"]).ok("finish");
+        assert_eq!(repository.ask(&["status", "--porcelain"]), "");
+    }
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let scene = scene();
+    let place = hedgerow_testkit::temporary();
+    let repository = unchecked(&scene, &place.path().join("work"));
+    let root = &repository.root;
+    repository.write("d20/e1/f1", "mine");
+    let mut refusals = 0;
+    for number in 1..=3 {
+        let outcome = hedgerow_testkit::run(share(root, number, 3));
+        if outcome.code != 0 {
+            let refused = outcome.failed(1, "a file is in the way");
+            assert!(refused.contains("d20/e1/f1"), "{refused}");
+            refusals += 1;
+        }
+    }
+    assert_eq!(refusals, 1);
+    assert_eq!(repository.read("d20/e1/f1"), b"mine");
+    let words = ["checkout", "--shard", "1/2", "--no-index", "main"];
+    let refused = hedgerow(&scene.root, &words).failed(128, "an index");
+    assert!(refused.contains("starts without an index"), "{refused}");
+    let refused = hedgerow(&scene.root, &["checkout", "--finish", "main"]).failed(128, "an index");
+    assert!(refused.contains("starts without an index"), "{refused}");
+    for words in [
+        &["checkout", "--shard", "1/2", "main"][..],
+        &["checkout", "--no-index", "main"],
+        &["checkout", "--shard", "3/2", "--no-index", "main"],
+        &["checkout", "--shard", "auto", "--no-index", "main"],
+        &[
+            "checkout",
+            "--shard",
+            "1/2",
+            "--no-index",
+            "--finish",
+            "main",
+        ],
+        &[
+            "checkout",
+            "--shard",
+            "1/2",
+            "--no-index",
+            "main",
+            "--",
+            "d1",
+        ],
+        &["checkout", "--shard", "1/2", "--no-index", "-m", "main"],
+    ] {
+        hedgerow(root, words).failed(129, "usage");
+    }
+    let words = [
+        "checkout",
+        "--shard",
+        "1/2",
+        "--no-index",
+        "-b",
+        "new",
+        "main",
+    ];
+    hedgerow(root, &words).failed(128, "a branch");
+}

@@ -1,0 +1,211 @@
+//! The pages of a column.
+
+use super::encoding::{append_deltas, append_run, append_strings};
+use super::metadata::{codec, encodings, numbers};
+use super::thrift::Fields;
+use crate::columns::{bytes, text, Content};
+use crate::row::{number_of_kind, Batch, KINDS};
+use crate::Result;
+use hedgerow_codec::block::BlockCompressor;
+use std::ops::Range;
+
+/// Rows of a page. A reader of several files holds one page of each column of each.
+pub(super) const PAGE_ROWS: usize = 8192;
+/// Bits of the number of a kind.
+pub(super) const KIND_BITS: u32 = 3;
+
+/// Types of pages.
+pub(super) const DICTIONARY_PAGE: i32 = 2;
+pub(super) const DATA_PAGE: i32 = 3;
+
+/// Writes a column of a row group.
+#[derive(Debug)]
+pub(super) struct ColumnWriter {
+    content: Content,
+    written: WrittenColumn,
+    least: Option<i128>,
+    greatest: Option<i128>,
+}
+
+/// What the footer has about a column of a row group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WrittenColumn {
+    pub stored_bytes: usize,
+    /// Also with the headers of the pages.
+    pub uncompressed_bytes: usize,
+    /// Size of the dictionary page, which comes first.
+    pub dictionary_bytes: usize,
+    /// Rows without a value.
+    pub missing: usize,
+    /// The least and the greatest value, as they would be stored.
+    pub bounds: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// The values of a page before compression.
+#[derive(Debug, Default)]
+struct Values {
+    levels: Vec<u8>,
+    missing: usize,
+    bytes: Vec<u8>,
+}
+
+impl ColumnWriter {
+    /// Begins a column: with the dictionary, if it has one.
+    pub(super) fn new(content: Content, bytes: &mut Vec<u8>) -> Self {
+        let start = bytes.len();
+        if matches!(content, Content::Kind) {
+            append_dictionary(bytes);
+        }
+        let dictionary_bytes = bytes.len() - start;
+        ColumnWriter {
+            content,
+            written: WrittenColumn {
+                dictionary_bytes,
+                uncompressed_bytes: dictionary_bytes,
+                ..WrittenColumn::default()
+            },
+            least: None,
+            greatest: None,
+        }
+    }
+
+    /// Appends a page of some rows of `batch`.
+    pub(super) fn page(
+        &mut self,
+        batch: &Batch,
+        rows: Range<usize>,
+        compressor: &mut BlockCompressor,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        let values = self.values(batch, rows.clone());
+        let mut stored = Vec::new();
+        let mut is_compressed = false;
+        if codec(self.content) == numbers::ZSTD {
+            stored.resize(values.bytes.len(), 0);
+            if let Some(length) = compressor.compress(&values.bytes, &mut stored)? {
+                stored.truncate(length);
+                is_compressed = true;
+            }
+        }
+        let stored = if is_compressed {
+            &stored
+        } else {
+            &values.bytes
+        };
+        let mut page = Fields::default();
+        page.i32(1, rows.len() as i32);
+        page.i32(2, values.missing as i32);
+        page.i32(3, rows.len() as i32);
+        page.i32(4, encodings(self.content)[0]);
+        page.i32(5, values.levels.len() as i32);
+        page.i32(6, 0);
+        page.bool(7, is_compressed);
+        let mut header = Fields::default();
+        header.i32(1, DATA_PAGE);
+        header.i32(2, (values.levels.len() + values.bytes.len()) as i32);
+        header.i32(3, (values.levels.len() + stored.len()) as i32);
+        header.fields(8, page);
+        let header = header.finish();
+        let levels = &values.levels;
+        self.written.missing += values.missing;
+        self.written.uncompressed_bytes += header.len() + levels.len() + values.bytes.len();
+        for part in [&header, levels, stored] {
+            bytes.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    /// Ends the column, which has this many bytes.
+    pub(super) fn finish(mut self, stored_bytes: usize) -> WrittenColumn {
+        self.written.stored_bytes = stored_bytes;
+        let stored = |value: i128| match self.content {
+            Content::U32(_) => (value as u32).to_le_bytes().to_vec(),
+            Content::U64(_) => (value as u64).to_le_bytes().to_vec(),
+            _ => (value as i64).to_le_bytes().to_vec(),
+        };
+        if let (Some(least), Some(greatest)) = (self.least, self.greatest) {
+            self.written.bounds = Some((stored(least), stored(greatest)));
+        }
+        self.written
+    }
+
+    fn values(&mut self, batch: &Batch, rows: Range<usize>) -> Values {
+        let mut values = Values::default();
+        let all = || rows.clone().map(|number| batch.row(number));
+        match self.content {
+            Content::Path => {
+                let texts: Vec<_> = all().map(|row| text(&row)).collect();
+                append_strings(texts.iter().map(|text| text.as_bytes()), &mut values.bytes);
+            }
+            Content::PathBytes => {
+                let present: Vec<_> = all().map(|row| bytes(&row)).collect();
+                values.levels = levels(&present, &mut values.missing);
+                for path in present.into_iter().flatten() {
+                    values.bytes.extend((path.len() as u32).to_le_bytes());
+                    values.bytes.extend_from_slice(path);
+                }
+            }
+            Content::Kind => {
+                let kinds = all().map(|row| number_of_kind(row.attributes.kind));
+                let kinds: Vec<u8> = kinds.collect();
+                values.bytes.push(KIND_BITS as u8);
+                append_run(&kinds, KIND_BITS, &mut values.bytes);
+            }
+            Content::U32(field) => {
+                let numbers: Vec<u32> = all().map(|row| (field.get)(&row.attributes)).collect();
+                self.bound(numbers.iter().map(|number| (*number).into()));
+                let numbers: Vec<i32> = numbers.iter().map(|number| *number as i32).collect();
+                append_deltas(&numbers, &mut values.bytes);
+            }
+            Content::U64(field) => {
+                let numbers: Vec<u64> = all().map(|row| (field.get)(&row.attributes)).collect();
+                self.bound(numbers.iter().map(|number| (*number).into()));
+                let numbers: Vec<i64> = numbers.iter().map(|number| *number as i64).collect();
+                append_deltas(&numbers, &mut values.bytes);
+            }
+            Content::Time(field) => {
+                let times: Vec<Option<i64>> =
+                    all().map(|row| (field.get)(&row.attributes)).collect();
+                values.levels = levels(&times, &mut values.missing);
+                let times: Vec<i64> = times.into_iter().flatten().collect();
+                self.bound(times.iter().map(|time| (*time).into()));
+                append_deltas(&times, &mut values.bytes);
+            }
+        }
+        values
+    }
+
+    fn bound(&mut self, values: impl Iterator<Item = i128> + Clone) {
+        let own = |bound: Option<i128>| values.clone().chain(bound);
+        let (least, greatest) = (own(self.least).min(), own(self.greatest).max());
+        (self.least, self.greatest) = (least, greatest);
+    }
+}
+
+/// Which of the values are there.
+fn levels<T>(values: &[Option<T>], missing: &mut usize) -> Vec<u8> {
+    let present: Vec<u8> = values.iter().map(|value| value.is_some().into()).collect();
+    *missing = present.iter().filter(|present| **present == 0).count();
+    let mut levels = Vec::new();
+    append_run(&present, 1, &mut levels);
+    levels
+}
+
+/// Appends the dictionary of kinds, always with all of them.
+fn append_dictionary(bytes: &mut Vec<u8>) {
+    let mut words = Vec::new();
+    for (_, word) in KINDS {
+        words.extend((word.len() as u32).to_le_bytes());
+        words.extend_from_slice(word.as_bytes());
+    }
+    let mut page = Fields::default();
+    page.i32(1, KINDS.len() as i32);
+    page.i32(2, numbers::PLAIN);
+    let mut header = Fields::default();
+    header.i32(1, DICTIONARY_PAGE);
+    header.i32(2, words.len() as i32);
+    header.i32(3, words.len() as i32);
+    header.fields(7, page);
+    bytes.extend(header.finish());
+    bytes.extend(words);
+}

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, i32); 24] = [
+const LAYERS: [(&str, i32); 25] = [
     ("testkit", -1),
     ("tree", 0),
     ("fs", 0),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, i32); 24] = [
     ("codec", 1),
     ("engine", 1),
     ("latencyfs", 1),
+    ("mounts", 1),
     ("object", 1),
     ("pack", 2),
     ("probe", 2),

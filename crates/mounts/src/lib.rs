@@ -25,6 +25,6 @@ pub use base::Base;
 pub use error::{Error, Result};
 pub use kind::ImageKind;
 pub use permission::{hindrance, Hindrance};
-pub use sign::{is_sign, sign_directory, write_sign, SIGN_EXTENSION};
+pub use sign::{is_sign, remove_sign, sign_directory, write_sign, SIGN_EXTENSION};
 pub use store::{ImageName, ImageStore, Maker, Making, StoredImage};
 pub use tree::{is_layered, LayeredTree, TreeState, SOURCE};

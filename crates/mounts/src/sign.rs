@@ -67,7 +67,7 @@ pub fn is_sign(top: &Path) -> bool {
 ///
 /// # Errors
 /// If something of it cannot be removed.
-pub(crate) fn remove_sign(top: &Path) -> Result<()> {
+pub fn remove_sign(top: &Path) -> Result<()> {
     let dot_git = top.join(".git");
     if sign_directory(&dot_git).is_none() {
         return Ok(());

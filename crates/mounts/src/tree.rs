@@ -118,6 +118,14 @@ impl LayeredTree {
             });
         }
         write_sign(top, &self.directory)?;
+        self.mount_unsigned(top, lower)
+    }
+
+    /// The same without the sign: nobody takes what is seen there for a working tree.
+    ///
+    /// # Errors
+    /// If it cannot be mounted.
+    pub fn mount_unsigned(&self, top: &Path, lower: &Path) -> Result<()> {
         let overlay = Overlay {
             lower,
             upper: &self.upper(),

@@ -23,7 +23,7 @@ const fn of(command: &'static str, options: &'static [GitOption]) -> GitOptions 
     }
 }
 
-const SUBCOMMANDS: [(&str, GitOptions); 8] = [
+const SUBCOMMANDS: [(&str, GitOptions); 10] = [
     (
         "add",
         of(
@@ -36,6 +36,7 @@ const SUBCOMMANDS: [(&str, GitOptions); 8] = [
                 GitOption::switch(Some(b'd'), "detach"),
                 GitOption::switch(None, "checkout").by_default().or_not(),
                 GitOption::switch(None, "lock"),
+                GitOption::switch(None, "mount").or_not(),
                 REASON,
                 GitOption::switch(None, "track").or_not(),
                 GitOption::switch(None, "guess-remote").or_not(),
@@ -55,6 +56,10 @@ const SUBCOMMANDS: [(&str, GitOptions); 8] = [
         ),
     ),
     ("lock", of("worktree lock", &[REASON])),
+    (
+        "mount",
+        of("worktree mount", &[GitOption::switch(None, "all")]),
+    ),
     ("move", of("worktree move", &[FORCE, RELATIVE_PATHS])),
     (
         "prune",
@@ -66,4 +71,8 @@ const SUBCOMMANDS: [(&str, GitOptions); 8] = [
     ("remove", of("worktree remove", &[FORCE])),
     ("repair", of("worktree repair", &[RELATIVE_PATHS])),
     ("unlock", of("worktree unlock", &[])),
+    (
+        "unmount",
+        of("worktree unmount", &[GitOption::switch(None, "all")]),
+    ),
 ];

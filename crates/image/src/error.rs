@@ -1,4 +1,3 @@
-use super::NotReusable;
 use bstr::BString;
 use hedgerow_codec::block::BlockError;
 use hedgerow_tree::NodeError;
@@ -23,9 +22,8 @@ pub enum WriteError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Files have more bytes of holes than [`CreateOptions::hole_limit_bytes`].
-    ///
-    /// [`CreateOptions::hole_limit_bytes`]: super::CreateOptions::hole_limit_bytes
+    /// Files have more bytes of holes than
+    /// [`hole_limit_bytes`](crate::gather::GatherOptions::hole_limit_bytes).
     #[error("cannot store '{path}': with it, files have more than {limit_bytes} bytes of holes")]
     Holes {
         /// The file that exceeds the limit.
@@ -41,7 +39,7 @@ pub enum WriteError {
     },
     /// A block of the older image turned out to be unusable.
     #[error("cannot use blocks of the older image: {0}")]
-    Reuse(#[source] NotReusable),
+    Reuse(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The user cancelled.
     #[error("interrupted")]
     Cancelled,
@@ -75,7 +73,8 @@ impl From<NodeError> for WriteError {
 }
 
 impl WriteError {
-    pub(super) fn entry(path: &[u8], reason: impl Into<String>) -> Self {
+    /// An entry that the format cannot hold, or that is invalid.
+    pub fn entry(path: &[u8], reason: impl Into<String>) -> Self {
         WriteError::Entry {
             path: path.into(),
             reason: reason.into(),

@@ -1,19 +1,19 @@
 //! Digests, by which equal contents are found without comparing them.
 
-use super::gather::Bytes;
+use crate::gather::Bytes;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The first 160 bits of the BLAKE3 hash of a content. Contents with equal digests are taken for
 /// equal.
-pub(super) type Digest = [u32; 5];
+pub type Digest = [u32; 5];
 
 /// The digest of a block of zeros; no hash has this value.
-pub(super) const ZEROS: Digest = [0; 5];
+pub const ZEROS: Digest = [0; 5];
 
 /// The digests of the full blocks of a piece, followed by that of a shorter last block. Full blocks
 /// of [`Bytes::Zeros`] have none.
-pub(super) fn digests(bytes: &Bytes, block_bytes: usize) -> Vec<Digest> {
+pub fn digests(bytes: &Bytes, block_bytes: usize) -> Vec<Digest> {
     match bytes {
         Bytes::Data(bytes) => {
             let digest = |block: &[u8]| {
@@ -35,7 +35,7 @@ pub(super) fn digests(bytes: &Bytes, block_bytes: usize) -> Vec<Digest> {
     }
 }
 
-pub(super) fn is_zero(bytes: &[u8]) -> bool {
+pub fn is_zero(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<16>();
     words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
 }
@@ -47,7 +47,7 @@ fn hash(bytes: &[u8]) -> Digest {
 /// Computes the digest of a file of at least one block from the digests of its blocks. The result
 /// does not depend on how the file was split into pieces. A run of zero blocks costs the same as
 /// one.
-pub(super) struct FileDigest {
+pub struct FileDigest {
     hasher: blake3::Hasher,
     /// Number of zero blocks not hashed yet.
     zeros: u64,
@@ -57,7 +57,7 @@ impl Default for FileDigest {
     /// Uses a context of its own, so that the digest of a file never equals that of a block.
     fn default() -> Self {
         FileDigest {
-            hasher: blake3::Hasher::new_derive_key("hedgerow squashfs file of blocks"),
+            hasher: blake3::Hasher::new_derive_key("hedgerow image file of blocks"),
             zeros: 0,
         }
     }
@@ -65,7 +65,7 @@ impl Default for FileDigest {
 
 impl FileDigest {
     /// Adds a piece with its [`digests`].
-    pub(super) fn add(&mut self, bytes: &Bytes, digests: &[Digest], block_bytes: usize) {
+    pub fn add(&mut self, bytes: &Bytes, digests: &[Digest], block_bytes: usize) {
         if let Bytes::Zeros(count) = bytes {
             self.zeros += count / block_bytes as u64;
         }
@@ -79,7 +79,7 @@ impl FileDigest {
         }
     }
 
-    pub(super) fn finish(&mut self, size_bytes: u64) -> Digest {
+    pub fn finish(&mut self, size_bytes: u64) -> Digest {
         self.hash_zeros();
         self.hasher.update(&size_bytes.to_le_bytes());
         shortened(self.hasher.finalize())
@@ -103,18 +103,18 @@ impl FileDigest {
 /// The digests of the large files planned so far, by size. A file with the size of one of them is
 /// read once more to compute its digest first, which is cheaper than compressing it in vain.
 #[derive(Default)]
-pub(super) struct LargeFiles(Mutex<HashMap<u64, HashSet<Digest>>>);
+pub struct LargeFiles(Mutex<HashMap<u64, HashSet<Digest>>>);
 
 impl LargeFiles {
-    pub(super) fn insert(&self, size_bytes: u64, digest: Digest) {
+    pub fn insert(&self, size_bytes: u64, digest: Digest) {
         self.lock().entry(size_bytes).or_default().insert(digest);
     }
 
-    pub(super) fn have_size(&self, size_bytes: u64) -> bool {
+    pub fn have_size(&self, size_bytes: u64) -> bool {
         self.lock().contains_key(&size_bytes)
     }
 
-    pub(super) fn contain(&self, size_bytes: u64, digest: Digest) -> bool {
+    pub fn contain(&self, size_bytes: u64, digest: Digest) -> bool {
         let files = self.lock();
         files
             .get(&size_bytes)
@@ -127,7 +127,7 @@ impl LargeFiles {
 }
 
 /// The first 160 bits of a hash.
-pub(super) fn shortened(hash: blake3::Hash) -> Digest {
+pub fn shortened(hash: blake3::Hash) -> Digest {
     let mut digest = Digest::default();
     let (words, _) = hash.as_bytes().as_chunks::<4>();
     for (word, bytes) in digest.iter_mut().zip(words) {

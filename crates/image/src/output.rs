@@ -1,13 +1,13 @@
 //! The image file while it is written.
 
-use super::WriteError;
+use crate::WriteError;
 use hedgerow_fs::OutputFile;
 
 /// Size of the write buffer in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Appends to the image, and can discard what was appended last.
-pub(super) struct Output {
+pub struct Output {
     file: OutputFile,
     /// Position of the image in the file.
     offset: u64,
@@ -17,7 +17,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(file: OutputFile, offset: u64) -> Self {
+    pub fn new(file: OutputFile, offset: u64) -> Self {
         Output {
             file,
             offset,
@@ -27,11 +27,11 @@ impl Output {
     }
 
     /// The position of the next byte.
-    pub(super) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.start + self.buffer.len() as u64
     }
 
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         if self.buffer.len() + bytes.len() > BUFFER_BYTES {
             self.flush()?;
         }
@@ -44,8 +44,26 @@ impl Output {
         Ok(())
     }
 
+    /// Appends zeros up to a multiple of `unit`.
+    pub fn pad(&mut self, unit: u64) -> Result<(), WriteError> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let mut left = self.position().next_multiple_of(unit) - self.position();
+        while left > 0 {
+            let part = left.min(ZEROS.len() as u64);
+            self.append(&ZEROS[..part as usize])?;
+            left -= part;
+        }
+        Ok(())
+    }
+
+    /// Changes bytes that were appended.
+    pub fn change(&mut self, position: u64, bytes: &[u8]) -> Result<(), WriteError> {
+        self.flush()?;
+        self.write(bytes, position)
+    }
+
     /// Moves back to `position`, discarding everything after it.
-    pub(super) fn go_back_to(&mut self, position: u64) -> Result<(), WriteError> {
+    pub fn go_back_to(&mut self, position: u64) -> Result<(), WriteError> {
         match position.checked_sub(self.start) {
             Some(kept) => self.buffer.truncate(kept as usize),
             None => {
@@ -60,12 +78,7 @@ impl Output {
     /// image to a multiple of `padding` bytes. Then gives it its name, in place of an existing file if
     /// `replace`. Returns the size of the
     /// file.
-    pub(super) fn finish(
-        mut self,
-        first: &[u8],
-        padding: u64,
-        replace: bool,
-    ) -> Result<u64, WriteError> {
+    pub fn finish(mut self, first: &[u8], padding: u64, replace: bool) -> Result<u64, WriteError> {
         self.flush()?;
         self.write(first, 0)?;
         let end = |bytes: u64| self.offset.checked_add(bytes).ok_or_else(too_large);

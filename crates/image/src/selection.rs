@@ -2,7 +2,7 @@ use bstr::ByteSlice;
 
 /// The selected paths of a tree: all, or some with everything below them and their parent
 /// directories.
-pub(crate) struct Selection {
+pub struct Selection {
     /// Without `.` and empty components. Empty: everything is selected.
     paths: Vec<Vec<u8>>,
 }

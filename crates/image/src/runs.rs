@@ -2,12 +2,12 @@
 //! of its own if the same sequence of blocks is stored already: as another file, as a part of one,
 //! or across the end of one file and the start of the next.
 
-use super::digest::Digest;
+use crate::digest::Digest;
 use std::collections::HashMap;
 
 /// Maximum number of blocks known by their digests; they take about 200 MiB of memory. Later blocks
 /// are stored, but not found again.
-pub(super) const KNOWN_BLOCKS: usize = 1 << 22;
+pub const KNOWN_BLOCKS: usize = 1 << 22;
 /// Maximum number of places tried for a run; some contents repeat one block a million times.
 const TRIES: usize = 64;
 /// Marks a block whose digest no earlier block has.
@@ -17,7 +17,7 @@ const UNFINDABLE: Digest = [u32::MAX; 5];
 
 /// The stored blocks, numbered in stored order.
 #[derive(Default)]
-pub(super) struct Runs {
+pub struct Runs {
     digests: Vec<Digest>,
     /// For each settled block, the block before it with the same digest.
     before: Vec<u32>,
@@ -34,12 +34,12 @@ struct Latest {
 
 impl Runs {
     /// The number of the next block.
-    pub(super) fn next(&self) -> u64 {
+    pub fn next(&self) -> u64 {
         self.count
     }
 
     /// Adds a stored block. Without a digest, it is never found.
-    pub(super) fn push(&mut self, digest: Option<Digest>) {
+    pub fn push(&mut self, digest: Option<Digest>) {
         self.count += 1;
         if self.digests.len() < KNOWN_BLOCKS {
             self.digests.push(digest.unwrap_or(UNFINDABLE));
@@ -47,7 +47,7 @@ impl Runs {
     }
 
     /// Removes the blocks from `first` on, none of which is settled.
-    pub(super) fn take_back(&mut self, first: u64) {
+    pub fn take_back(&mut self, first: u64) {
         debug_assert!(first >= self.before.len() as u64);
         self.count = first;
         self.digests
@@ -55,7 +55,7 @@ impl Runs {
     }
 
     /// Keeps the blocks added so far, which can be found from now on.
-    pub(super) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         let settled = self.before.len();
         let (_, new) = self.digests.split_at(settled);
         for (number, digest) in (settled as u32..).zip(new) {
@@ -73,19 +73,19 @@ impl Runs {
     }
 
     /// Whether a settled block with this digest is known.
-    pub(super) fn has(&self, digest: &Digest) -> bool {
+    pub fn has(&self, digest: &Digest) -> bool {
         self.latest.contains_key(&key(digest))
     }
 
     /// Finds an earlier run that equals the unsettled blocks from `first` on.
-    pub(super) fn find_last(&self, first: u64) -> Option<u32> {
+    pub fn find_last(&self, first: u64) -> Option<u32> {
         let is_known = self.count <= self.digests.len() as u64;
         let run = self.digests.get(usize::try_from(first).ok()?..);
         self.find(run.filter(|_| is_known)?)
     }
 
     /// Finds settled blocks equal to `run`, which is not empty. Returns the number of the first.
-    pub(super) fn find(&self, run: &[Digest]) -> Option<u32> {
+    pub fn find(&self, run: &[Digest]) -> Option<u32> {
         // The rarest block leads to the fewest places. Among equally rare ones it is the last,
         // because later places are tried first and the rest of the run must fit after them.
         let mut rarest: Option<(usize, &Latest)> = None;

@@ -1,11 +1,10 @@
 //! The names of a directory in compact form: a tree can have millions of them.
 
-use crate::format::InodeType;
 use hedgerow_tree::NodeKind;
 
 /// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub enum Target {
     /// The number of a directory.
     Directory(u32),
     /// The number of an inode with one name.
@@ -16,7 +15,7 @@ pub(super) enum Target {
 
 /// A name and its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Child<'n> {
+pub struct Child<'n> {
     pub name: &'n [u8],
     pub kind: NodeKind,
     pub target: Target,
@@ -28,10 +27,26 @@ const NUMBERED: u8 = 0x80;
 /// Set in the tag of a name whose target may have several names.
 const LINKED: u8 = 0x40;
 
+/// The kinds by their number in tags.
+const KINDS: [NodeKind; 7] = [
+    NodeKind::Directory,
+    NodeKind::File,
+    NodeKind::Symlink,
+    NodeKind::BlockDevice,
+    NodeKind::CharacterDevice,
+    NodeKind::Fifo,
+    NodeKind::Socket,
+];
+
+fn code(kind: NodeKind) -> u8 {
+    let at = KINDS.iter().position(|other| *other == kind);
+    at.expect("all kinds are listed") as u8
+}
+
 /// Names in ascending order. Each is stored as its length, a tag with the kind, an optional number,
 /// and its bytes.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub struct Names {
     bytes: Vec<u8>,
     /// Offset of the last name in `bytes`.
     last: Option<usize>,
@@ -41,7 +56,7 @@ pub(super) struct Names {
 impl Names {
     /// Adds a name of 1 to 255 bytes. Returns false and adds nothing if it does not sort after the
     /// last one.
-    pub(super) fn push(&mut self, child: Child<'_>) -> bool {
+    pub fn push(&mut self, child: Child<'_>) -> bool {
         let last = self.last.and_then(|last| self.bytes.get(last..));
         if last.is_some_and(|mut last| {
             take(&mut last, 0).is_some_and(|(last, _)| last.name >= child.name)
@@ -49,11 +64,7 @@ impl Names {
             return false;
         }
         self.last = Some(self.bytes.len());
-        let kind = InodeType {
-            kind: child.kind,
-            extended: false,
-        };
-        let kind = kind.id() as u8;
+        let kind = code(child.kind);
         let (tag, number) = match child.target {
             Target::Leaf(number) if number == self.next_leaf => (kind, None),
             Target::Leaf(number) | Target::Directory(number) => (kind | NUMBERED, Some(number)),
@@ -71,11 +82,11 @@ impl Names {
     }
 
     /// Frees spare memory; no more names follow.
-    pub(super) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.bytes.shrink_to_fit();
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Child<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = Child<'_>> {
         let (mut rest, mut next_leaf) = (self.bytes.as_slice(), 0);
         std::iter::from_fn(move || {
             let (child, next) = take(&mut rest, next_leaf)?;
@@ -88,8 +99,7 @@ impl Names {
 /// Takes the first name off `rest`. Also returns the number of the next leaf.
 fn take<'n>(rest: &mut &'n [u8], next_leaf: u32) -> Option<(Child<'n>, u32)> {
     let ([length, tag], mut behind) = rest.split_first_chunk::<2>()?;
-    let id = u16::from(tag & !(NUMBERED | LINKED));
-    let kind = InodeType::from_id(id)?.kind;
+    let kind = *KINDS.get(usize::from(tag & !(NUMBERED | LINKED)))?;
     let mut number = next_leaf;
     if tag & NUMBERED != 0 {
         let (bytes, names) = behind.split_first_chunk::<4>()?;

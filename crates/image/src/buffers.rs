@@ -10,10 +10,10 @@ const WAITING: usize = 8;
 
 /// Free buffers that can be used again.
 #[derive(Clone, Default)]
-pub(crate) struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
+pub struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
 
 /// A byte buffer that returns its memory to its [`Buffers`] when dropped.
-pub(crate) struct Buffer {
+pub struct Buffer {
     bytes: Vec<u8>,
     length: usize,
     buffers: Buffers,
@@ -21,7 +21,7 @@ pub(crate) struct Buffer {
 
 impl Buffers {
     /// A buffer of `length` bytes with arbitrary values.
-    pub(crate) fn take(&self, length: usize) -> Buffer {
+    pub fn take(&self, length: usize) -> Buffer {
         let mut bytes = if length > SMALLEST_BYTES {
             self.waiting(length)
         } else {
@@ -52,7 +52,7 @@ impl Buffers {
 
 impl Buffer {
     /// Keeps only the first `length` bytes.
-    pub(crate) fn truncate(&mut self, length: usize) {
+    pub fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
 }

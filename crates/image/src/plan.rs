@@ -1,14 +1,14 @@
 //! The plan: which of the gathered contents are stored, and in which order. It depends only on the
 //! entries and their order, not on the workers.
 
-use super::digest::{is_zero, Digest, FileDigest, LargeFiles, ZEROS};
-use super::entry::Entry;
-use super::fragments::{Fragments, Tail};
-use super::gather::{Begun, Bytes, ContentId, Gathered, PIECE_BYTES};
-use super::item::Treatment;
-use super::runs::Runs;
-use super::{FragmentPolicy, WriteError};
 use crate::buffers::{Buffer, Buffers};
+use crate::digest::{is_zero, Digest, FileDigest, LargeFiles, ZEROS};
+use crate::fragments::{Fragments, Tail};
+use crate::gather::{Begun, Bytes, ContentId, Gathered, PIECE_BYTES};
+use crate::item::Treatment;
+use crate::runs::Runs;
+use crate::Entry;
+use crate::{FragmentPolicy, WriteError};
 use hedgerow_tree::NodeError;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 256 * 1024;
 const BATCH_EVENTS: usize = 4096;
 
 /// A step of writing the image. `B` is a block: first its content, later its size word.
-pub(super) enum Event<B> {
+pub enum Event<B> {
     /// A block of the current file.
     Block(B),
     /// Blocks of the current file that are holes, and their size in bytes.
@@ -32,10 +32,19 @@ pub(super) enum Event<B> {
     Run { first: u32 },
     /// The next fragment block.
     Fragment(B),
-    /// The end of the current file. If there is no entry, it comes later.
+    /// A block of the current file that equals the stored block with this number.
+    Known {
+        /// The number of the stored block.
+        number: u32,
+    },
+    /// The end of the current file.
     File {
+        /// The file; `None` if it comes later.
         entry: Option<Entry>,
+        /// Where its content is.
         stored: Stored,
+        /// The bytes after its last block, if they are stored with its inode.
+        inline: Option<B>,
     },
     /// An entry that is not a regular file, or another hard link to a file.
     Other(Entry),
@@ -44,11 +53,13 @@ pub(super) enum Event<B> {
 }
 
 /// An uncompressed block.
-pub(super) struct Block {
+pub struct Block {
     content: Arc<Buffer>,
     range: Range<usize>,
     /// Whether it is stored uncompressed.
     pub uncompressed: bool,
+    /// Its digest, if it was computed.
+    pub digest: Option<Digest>,
 }
 
 impl Block {
@@ -57,17 +68,25 @@ impl Block {
             range: 0..content.len(),
             content: Arc::new(content),
             uncompressed: false,
+            digest: None,
         }
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    /// A block with a copy of `bytes`.
+    pub fn copied(bytes: &[u8], buffers: &Buffers) -> Self {
+        let mut buffer = buffers.take(bytes.len());
+        buffer.copy_from_slice(bytes);
+        Block::whole(buffer)
+    }
+
+    pub fn bytes(&self) -> &[u8] {
         &self.content[self.range.clone()]
     }
 }
 
 /// Where the content of a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
+pub enum Stored {
     /// In the blocks just stored for it, and in a fragment block. Such contents are numbered from
     /// 0.
     Here { tail: Option<Tail> },
@@ -77,7 +96,7 @@ pub(super) enum Stored {
 
 /// A stored content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub enum Content {
     Empty,
     /// Only in a fragment block.
     Tail(Tail),
@@ -86,22 +105,29 @@ pub(super) enum Content {
 }
 
 /// Events that a worker processes together.
-pub(super) struct Batch<B> {
+pub struct Batch<B> {
     pub events: Vec<Event<B>>,
     pub bytes: usize,
 }
 
 /// Options of the plan.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlanOptions {
+pub struct PlanOptions {
     pub block_bytes: usize,
+    /// Which tails go into fragment blocks.
     pub fragments: FragmentPolicy,
+    /// Tails of at most this many bytes are stored with the inode, if the file was read as a
+    /// whole; 0 for none.
+    pub inline_bytes: usize,
+    /// Whether a single block may be shared, wherever it is. Otherwise only all blocks of a file
+    /// can be shared, as a run.
+    pub scattered: bool,
     /// Whether equal contents are stored once.
     pub dedup: bool,
 }
 
 /// Turns gathered contents into batches of events.
-pub(super) struct Planner<'l, G> {
+pub struct Planner<'l, G> {
     gathered: G,
     large: &'l LargeFiles,
     buffers: &'l Buffers,
@@ -137,7 +163,7 @@ struct Piece {
 }
 
 impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
-    pub(super) fn new(
+    pub fn new(
         gathered: G,
         large: &'l LargeFiles,
         buffers: &'l Buffers,
@@ -199,9 +225,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             return self.push(0, Event::Skipped(error));
         };
         entry.size_bytes = *size_bytes;
-        let stored = Stored::There(*content);
-        let entry = Some(entry);
-        self.push(0, Event::File { entry, stored });
+        self.file(Some(entry), Stored::There(*content), None);
     }
 
     /// Handles a large file whose digest was found before.
@@ -210,9 +234,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             let error = WriteError::entry(&entry.path, "its content is nowhere");
             return self.push(0, Event::Skipped(NodeError::entry(error)));
         };
-        let stored = Stored::There(Content::Blocks(*number));
-        let entry = Some(entry);
-        self.push(0, Event::File { entry, stored });
+        self.file(Some(entry), Stored::There(Content::Blocks(*number)), None);
     }
 
     /// Plans a piece of a file. A file smaller than a block is identified by the digest of its only
@@ -242,9 +264,16 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         if size_bytes > PIECE_BYTES as u64 && self.options.dedup && !treatment.not_shared {
             self.large.insert(size_bytes, digest);
         }
-        let stored = self.store(&mut current, piece, digest);
+        let inline = self.inline_tail(&current, &piece.bytes);
+        let stored = self.store(
+            &mut current,
+            piece,
+            digest,
+            inline.as_ref().map(Block::bytes),
+        );
         let begun = current.begun;
-        if let Some(id) = begun.id {
+        // What is stored with an inode is not found again.
+        if let Some(id) = begun.id.filter(|_| inline.is_none()) {
             let content = match stored {
                 Stored::Here { .. } => Content::Blocks(self.stored - 1),
                 Stored::There(content) => content,
@@ -252,17 +281,44 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             self.contents.insert(id, (content, size_bytes));
         }
         let entry = (!begun.is_nameless).then_some(begun.entry);
-        self.push(0, Event::File { entry, stored });
+        self.file(entry, stored, inline);
     }
 
-    /// Stores the last piece of a file with this digest, or finds the same content.
-    fn store(&mut self, current: &mut Current, piece: Piece, digest: Digest) -> Stored {
+    fn file(&mut self, entry: Option<Entry>, stored: Stored, inline: Option<Block>) {
+        let bytes = inline.as_ref().map_or(0, |inline| inline.bytes().len());
+        self.push(
+            bytes,
+            Event::File {
+                entry,
+                stored,
+                inline,
+            },
+        );
+    }
+
+    /// Stores the last piece of a file with this digest, or finds the same content. `inline` is the
+    /// tail that is stored with the inode.
+    fn store(
+        &mut self,
+        current: &mut Current,
+        piece: Piece,
+        mut digest: Digest,
+        inline: Option<&[u8]>,
+    ) -> Stored {
         let size_bytes = current.begun.entry.size_bytes;
         let treatment = current.begun.treatment;
         if size_bytes == 0 {
             return Stored::There(Content::Empty);
         }
         let is_small = size_bytes < self.options.block_bytes as u64;
+        if inline.is_some() {
+            if is_small {
+                return Stored::There(Content::Empty);
+            }
+            // The blocks of the same content without an inline tail are others.
+            let [first, ..] = &mut digest;
+            *first = !*first;
+        }
         let tail = self.tail_of(&piece.bytes, is_small, treatment);
         if let Some(tail) = tail.filter(|_| is_small) {
             let tail = self.add_tail(tail, digest, treatment);
@@ -279,7 +335,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         self.stored += 1;
         let tail = tail.map(<[u8]>::to_vec);
         let tail_digest = piece.digests.last().copied();
-        let rest = tail.as_ref().map_or(0, Vec::len);
+        let rest = tail.as_deref().or(inline).map_or(0, <[u8]>::len);
         // The blocks of a file must be contiguous, so a fragment block comes after them.
         self.last_blocks(current, piece, rest, is_shared);
         let tail = tail.map(|tail| {
@@ -343,6 +399,20 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             let is_hole = is_zeros && !treatment.not_sparse;
             (block.len(), (!is_hole).then_some(*digest))
         })
+    }
+
+    /// The part of a file's last piece that is stored with its inode.
+    fn inline_tail(&self, current: &Current, bytes: &Bytes) -> Option<Block> {
+        let begun = &current.begun;
+        // The content of a larger file is not read again if it is known.
+        let is_read = begun.entry.size_bytes <= PIECE_BYTES as u64 && !begun.is_nameless;
+        let Bytes::Data(content) = bytes else {
+            return None;
+        };
+        let start = content.len() - content.len() % self.options.block_bytes;
+        let tail = content.get(start..)?;
+        let fits = !tail.is_empty() && tail.len() <= self.options.inline_bytes;
+        (is_read && fits).then(|| Block::copied(tail, self.buffers))
     }
 
     /// The part of a file's last piece that goes into a fragment block.
@@ -426,6 +496,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
                 content: content.clone(),
                 range,
                 uncompressed: treatment.uncompressed,
+                digest: Some(digest),
             };
             self.push(bytes, Event::Block(block));
         }

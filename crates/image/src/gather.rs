@@ -1,10 +1,10 @@
 //! The first stage: reads and hashes contents in parallel, and passes them on in their order.
 
-use super::digest::{digests, Digest, FileDigest, LargeFiles};
-use super::entry::Entry;
-use super::item::{Item, Role, Treatment};
-use super::WriteError;
 use crate::buffers::{Buffer, Buffers};
+use crate::digest::{digests, Digest, FileDigest, LargeFiles};
+use crate::item::{Item, Role, Treatment};
+use crate::Entry;
+use crate::WriteError;
 use hedgerow_engine::{run_ordered, Options, Window};
 use hedgerow_tree::{Content, Node, NodeError, NodeKind};
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use std::sync::mpsc::SyncSender;
 
 /// A worker reads a file of up to this many bytes as a whole; larger files are read piece by piece,
 /// in order. A multiple of every block size.
-pub(super) const PIECE_BYTES: usize = 1 << 20;
+pub const PIECE_BYTES: usize = 1 << 20;
 
 /// A worker takes up to this many entries at once, as long as they have fewer bytes than this:
 /// handing over small entries one by one would cost more than reading them.
@@ -23,7 +23,7 @@ const BATCH_BYTES: usize = 256 << 10;
 const BATCH_ENTRIES: usize = 64;
 
 /// A gathered entry or piece.
-pub(super) enum Gathered {
+pub enum Gathered {
     /// A piece of a file's content.
     Piece {
         /// Only with the first piece.
@@ -44,7 +44,7 @@ pub(super) enum Gathered {
 }
 
 /// A file whose first piece was read.
-pub(super) struct Begun {
+pub struct Begun {
     pub entry: Entry,
     /// The id under which its content is found later.
     pub id: Option<ContentId>,
@@ -55,7 +55,7 @@ pub(super) struct Begun {
 
 /// Identifies a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum ContentId {
+pub enum ContentId {
     /// [`Node::content_id`].
     Source([u8; 32]),
     /// [`Role::Content`].
@@ -75,7 +75,7 @@ impl Gathered {
 }
 
 /// The bytes of a piece.
-pub(super) enum Bytes {
+pub enum Bytes {
     Data(Buffer),
     /// This many zeros; only such a piece may be larger than [`PIECE_BYTES`].
     Zeros(u64),
@@ -83,9 +83,16 @@ pub(super) enum Bytes {
 
 /// Options of the first stage.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GatherOptions {
+pub struct GatherOptions {
+    /// Size of a block in bytes.
     pub block_bytes: usize,
+    /// Whether extended attributes are read.
     pub xattrs: bool,
+    /// Whether hard links stay together. If not, each name is a file of its own.
+    pub hard_links: bool,
+    /// Whether the content of a file of up to [`PIECE_BYTES`] is read even if the same content
+    /// came before.
+    pub rereads: bool,
     /// Whether equal contents are stored once.
     pub dedup: bool,
     /// Whether zeros become holes.
@@ -117,7 +124,7 @@ enum Job {
 
 /// Reads the entries of `items` and sends the results in their order. Ends early with
 /// [`WriteError::Cancelled`] if the receiver is gone.
-pub(super) fn gather<T: Into<Item>>(
+pub fn gather<T: Into<Item>>(
     items: impl Iterator<Item = Result<T, NodeError>> + Send,
     workers: &Options,
     window: Window,
@@ -246,6 +253,7 @@ impl<I> Jobs<'_, I> {
     fn begin(&mut self, mut item: Item) -> Result<(Job, u64), NodeError> {
         item.treatment.not_sparse |= !self.options.holes;
         let node = &mut item.node;
+        node.link = node.link.filter(|_| self.options.hard_links);
         if let Role::Name(number) = item.role {
             return Ok((Job::Known(item.node, ContentId::Number(number)), 0));
         }
@@ -253,7 +261,9 @@ impl<I> Jobs<'_, I> {
             if node.link.is_some_and(|link| !self.links.insert(link)) {
                 return Ok((Job::Repeated(item.node), 0));
             }
-            let id = node.content_id.filter(|_| self.options.dedup);
+            let is_read = self.options.rereads && node.size_bytes <= PIECE_BYTES as u64;
+            let id = node.content_id;
+            let id = id.filter(|_| self.options.dedup && !is_read);
             if let Some(id) = id.filter(|_| item.treatment == Treatment::default()) {
                 if !self.contents.insert(id) {
                     return Ok((Job::Known(item.node, ContentId::Source(id)), 0));

@@ -1,5 +1,5 @@
-use super::gather::GatherOptions;
-use super::WriteError;
+use crate::gather::GatherOptions;
+use crate::WriteError;
 use hedgerow_tree::{Node, NodeError, NodeKind, Xattr};
 
 /// Maximum length of a link target that the kernel reads, in bytes.
@@ -8,16 +8,16 @@ const TARGET_BYTES: usize = 4095;
 const DEVICE: (u32, u32) = (0xfff, 0xf_ffff);
 
 /// The metadata of a [`Node`] that an image stores, without the content.
-pub(super) struct Entry {
+pub struct Entry {
     pub path: Vec<u8>,
     pub kind: NodeKind,
     pub mode: u16,
     pub uid: u32,
     pub gid: u32,
-    /// Seconds since the epoch, clamped to the range of the format.
-    pub mtime: u32,
-    /// Whether `mtime` was clamped.
-    pub is_clamped: bool,
+    /// Modification time in seconds since the epoch.
+    pub mtime_s: i64,
+    /// Nanoseconds of the modification time.
+    pub mtime_ns: u32,
     pub size_bytes: u64,
     pub device: (u32, u32),
     pub link: Option<(u64, u64)>,
@@ -31,7 +31,7 @@ pub(super) struct Entry {
 impl Entry {
     /// Reads the link target and the extended attributes. With `skip_unreadable`, an entry with
     /// unreadable attributes is kept without them.
-    pub(super) fn of(mut node: Node, options: GatherOptions) -> Result<Self, NodeError> {
+    pub fn of(mut node: Node, options: GatherOptions) -> Result<Self, NodeError> {
         if node.device.0 > DEVICE.0 || node.device.1 > DEVICE.1 {
             let (major, minor) = node.device;
             let reason = format!("no image can hold device {major}:{minor}");
@@ -62,8 +62,8 @@ impl Entry {
             mode: node.mode & 0o7777,
             uid: node.uid,
             gid: node.gid,
-            mtime: node.mtime_s.clamp(0, i64::from(u32::MAX)) as u32,
-            is_clamped: u32::try_from(node.mtime_s).is_err(),
+            mtime_s: node.mtime_s,
+            mtime_ns: node.mtime_ns,
             size_bytes: node.size_bytes,
             device: node.device,
             link: node.link,

@@ -1,9 +1,10 @@
-//! Trees drawn from seeds.
+//! Trees drawn from seeds, of which images are made; and looking at them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::hash::{Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{symlink, FileExt, PermissionsExt};
+use std::os::unix::fs::{symlink, FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -190,5 +191,85 @@ fn special(path: &Path, words: &[&str]) {
 }
 
 pub fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+/// All that a tree holds, a line an entry, in order. `xattrs` shows the extended attributes of the
+/// entry at a path below the root.
+pub fn listing(root: &Path, xattrs: &dyn Fn(&Path) -> String) -> String {
+    let mut lines = Vec::new();
+    let mut pending = vec![PathBuf::new()];
+    while let Some(path) = pending.pop() {
+        let stat = fs::symlink_metadata(root.join(&path)).unwrap();
+        let kind = stat.file_type();
+        let mut content = Vec::new();
+        if kind.is_dir() {
+            let entries = fs::read_dir(root.join(&path)).unwrap();
+            pending.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
+        } else if kind.is_file() {
+            content = fs::read(root.join(&path)).unwrap();
+        } else if kind.is_symlink() {
+            let target = fs::read_link(root.join(&path)).unwrap();
+            content = target.into_os_string().into_encoded_bytes();
+        }
+        let size = if kind.is_dir() { 0 } else { stat.size() };
+        lines.push(format!(
+            "{path:?} {:o} {}:{} {}-links, {} s, {size} bytes {:016x}, device {:x}, {}\n",
+            stat.mode(),
+            stat.uid(),
+            stat.gid(),
+            stat.nlink(),
+            stat.mtime(),
+            hash(&content),
+            stat.rdev(),
+            xattrs(&path),
+        ));
+    }
+    lines.sort();
+    lines.concat()
+}
+
+fn hash(content: &[u8]) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    content.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Both listings are the same, line by line.
+pub fn assert_same(found: &str, expected: &str, what: &str) {
+    let (found, expected): (Vec<&str>, Vec<&str>) =
+        (found.lines().collect(), expected.lines().collect());
+    let is_in = |lines: &[&str], line: &&str| !lines.contains(line);
+    let more: Vec<_> = found.iter().filter(|line| is_in(&expected, line)).collect();
+    let less: Vec<_> = expected.iter().filter(|line| is_in(&found, line)).collect();
+    assert!(
+        more.is_empty() && less.is_empty(),
+        "{what}\n+ {more:#?}\n- {less:#?}"
+    );
+    assert_eq!(found.len(), expected.len(), "{what}");
+}
+
+/// Mounts an image as a file system of this type, with these options, and lets `look` look at it.
+/// Returns whether mounting worked.
+pub fn mounted(image: &Path, kind: &str, options: &str, look: impl FnOnce(&Path)) -> bool {
+    let at = place();
+    let done = Command::new("mount")
+        .args(["-t", kind, "-o", options])
+        .arg(image)
+        .arg(at.path())
+        .output()
+        .unwrap();
+    if !done.status.success() {
+        crate::skip(&format!("mount: {}", String::from_utf8_lossy(&done.stderr)));
+        return false;
+    }
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(at.path())));
+    let done = Command::new("umount")
+        .arg("-l")
+        .arg(at.path())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "umount: {done:?}");
+    outcome.unwrap();
+    true
 }

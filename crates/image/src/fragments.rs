@@ -1,30 +1,33 @@
 //! Fragment blocks, which hold the tails of several files.
 
-use super::digest::Digest;
 use crate::buffers::{Buffer, Buffers};
-use crate::format::NO_FRAGMENT;
+use crate::digest::Digest;
 use std::collections::HashMap;
 
 /// One in this many tails, selected by its digest, ends its fragment block. So after an added or
-/// removed tail, later blocks are soon the same as before, and [`reuse`](super::reuse) finds them.
+/// removed tail, later blocks are soon the same as before, and can be reused.
 const TAILS_PER_CUT: u32 = 256;
 
 /// The place of a tail in a fragment block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Tail {
+pub struct Tail {
     pub fragment: u32,
     pub offset: u32,
 }
 
-impl Tail {
-    pub(super) const NONE: Tail = Tail {
-        fragment: NO_FRAGMENT,
-        offset: 0,
-    };
+/// Which parts of files are stored in fragment blocks, together with parts of other files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FragmentPolicy {
+    /// None.
+    Never,
+    /// Files smaller than a block.
+    SmallFiles,
+    /// The tail of every file: the bytes after its last full block.
+    Always,
 }
 
 /// Fills fragment blocks.
-pub(super) struct Fragments<'b> {
+pub struct Fragments<'b> {
     block_bytes: usize,
     dedup: bool,
     tails: HashMap<Digest, Tail>,
@@ -37,7 +40,7 @@ pub(super) struct Fragments<'b> {
 }
 
 impl<'b> Fragments<'b> {
-    pub(super) fn new(block_bytes: usize, dedup: bool, buffers: &'b Buffers) -> Self {
+    pub fn new(block_bytes: usize, dedup: bool, buffers: &'b Buffers) -> Self {
         Fragments {
             block_bytes,
             dedup,
@@ -51,11 +54,7 @@ impl<'b> Fragments<'b> {
 
     /// Adds a tail. Returns its place and the blocks that are complete: the block before it, and
     /// the block that it ends. A tail without a digest is not shared.
-    pub(super) fn add(
-        &mut self,
-        tail: &[u8],
-        digest: Option<Digest>,
-    ) -> (Tail, [Option<Buffer>; 2]) {
+    pub fn add(&mut self, tail: &[u8], digest: Option<Digest>) -> (Tail, [Option<Buffer>; 2]) {
         let digest = digest.filter(|_| self.dedup);
         if let Some(known) = digest.and_then(|digest| self.tails.get(&digest)) {
             return (*known, [None, None]);
@@ -94,7 +93,7 @@ impl<'b> Fragments<'b> {
     }
 
     /// Ends the current block and returns it, if it is not empty.
-    pub(super) fn finish(&mut self) -> Option<Buffer> {
+    pub fn finish(&mut self) -> Option<Buffer> {
         let mut block = self.current.take()?;
         block.truncate(self.filled);
         self.filled = 0;

@@ -128,15 +128,16 @@ pub fn unmount(at: &Path, lazily: bool) -> Result<()> {
         .map_err(|source| Error::new("unmount", at, source))
 }
 
-/// Whether the kernel knows the file system `kind`; a module that it has not loaded yet does not
-/// count.
+/// Whether the kernel knows the file system `kind`, or can load a module that does.
 pub fn knows_file_system(kind: &str) -> bool {
     let known = crate::proc_file::read_proc_file(Path::new("/proc/filesystems"));
-    known.is_some_and(|known| {
+    let is_listed = known.is_some_and(|known| {
         known
             .lines()
             .any(|line| line.trim_start_matches("nodev").trim() == kind)
-    })
+    });
+    // Asking for it loads its module, if this process may do that.
+    is_listed || open_context(kind).is_ok()
 }
 
 /// Whether this process may mount file systems in its mount namespace: CAP_SYS_ADMIN in the user

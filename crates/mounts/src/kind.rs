@@ -31,7 +31,13 @@ impl ImageKind {
         Self::ALL.into_iter().find(|kind| ending == kind.name())
     }
 
-    /// Whether the kernel has it, as far as can be told without loading a module.
+    /// The best kind that the kernel has; the preferred one if it has none.
+    pub fn best() -> Self {
+        let known = Self::ALL.into_iter().find(|kind| kind.is_known());
+        known.unwrap_or(ImageKind::Erofs)
+    }
+
+    /// Whether the kernel has it.
     pub fn is_known(self) -> bool {
         knows_file_system(self.name())
     }

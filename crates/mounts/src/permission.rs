@@ -28,9 +28,9 @@ impl Hindrance {
     }
 }
 
-/// What hinders this process from mounting images of one of `kinds` and overlays above them, if
+/// What hinders this process from mounting images and overlays above them, if
 /// anything does that can be told beforehand.
-pub fn hindrance(kinds: &[ImageKind]) -> Option<Hindrance> {
+pub fn hindrance() -> Option<Hindrance> {
     let (may, is_first) = may_mount();
     if !may {
         return Some(Hindrance::NotAllowed);
@@ -41,6 +41,6 @@ pub fn hindrance(kinds: &[ImageKind]) -> Option<Hindrance> {
     if !knows_file_system("overlay") {
         return Some(Hindrance::NoOverlay);
     }
-    let is_known = kinds.iter().any(|kind| kind.is_known());
+    let is_known = ImageKind::ALL.iter().any(|kind| kind.is_known());
     (!is_known).then_some(Hindrance::NoImages)
 }

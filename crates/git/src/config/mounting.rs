@@ -2,6 +2,7 @@
 
 use super::Config;
 use crate::{Error, Result};
+use hedgerow_mounts::ImageKind;
 use std::path::PathBuf;
 
 /// `hedgerow.imageStoreSize` where it is not set, in bytes.
@@ -29,6 +30,8 @@ pub struct MountSettings {
     pub worktrees: WorktreeMount,
     /// `hedgerow.imageStore`: a store of images that several repositories share.
     pub shared_store: Option<PathBuf>,
+    /// `hedgerow.imageFormat`: the kind of new images; by default the best that the kernel mounts.
+    pub image_kind: Option<ImageKind>,
     /// `hedgerow.imageStoreSize`: what all images of a store together may have, in bytes.
     pub store_bytes: u64,
     /// `hedgerow.imageDistance`: an image is taken as the base if that many files differ at most.
@@ -43,6 +46,7 @@ impl MountSettings {
     pub fn load(config: &Config) -> Result<Self> {
         const MOUNT: &str = "hedgerow.worktreeMount";
         const STORE: &str = "hedgerow.imageStore";
+        const FORMAT: &str = "hedgerow.imageFormat";
         let bad = |reason: String| Err(Error::Config { reason });
         let worktrees = match config.string(MOUNT) {
             None => WorktreeMount::Never,
@@ -62,7 +66,20 @@ impl MountSettings {
                 path.display()
             ));
         }
+        let image_kind = match config.string(FORMAT) {
+            None => None,
+            Some(word) if word == "auto" => None,
+            Some(word) => match ImageKind::ALL.iter().find(|kind| word == kind.name()) {
+                Some(kind) => Some(*kind),
+                None => {
+                    return bad(format!(
+                        "'{FORMAT}' is auto, erofs or squashfs, not '{word}'"
+                    ))
+                }
+            },
+        };
         Ok(MountSettings {
+            image_kind,
             worktrees,
             shared_store,
             store_bytes: config

@@ -27,7 +27,7 @@ pub use list::{WorkingTree, WorktreeHead};
 pub use lock::{lock, unlock};
 pub use mounted::{
     list_images, mount, mount_all, mount_revision, prune_images, unmount, unmount_revision,
-    verify_images, Attached, ImageCheck, ImageError, ImageMaker, ImageNodes, ImageUse, ReadNodes,
+    verify_images, Attached, ImageCheck, ImageError, ImageMaker, ImageNodes, ImageUse,
 };
 pub use prune::{prune, Pruned};
 pub use relocate::{relocate, MoveOptions};

@@ -176,7 +176,7 @@ fn lower(
             ),
         }
     };
-    match hindrance(&[images.kind()]) {
+    match hindrance() {
         Some(Hindrance::UserNamespace) if state.is_privileged => {
             return Err(refused("root has mounted it, and a user namespace may not"));
         }

@@ -55,7 +55,7 @@ pub(crate) fn put_on_image(
         Images::new(linked, maker, execution)?.base(&wanted, &mut warnings)
     })?;
     let base = Base::new(&mounts(checkout.linked), &found.image.name.to_string());
-    refuse_hindered(&base, maker)?;
+    refuse_hindered(&base)?;
     let lower = base.mount(&found.image)?;
     let mtime_s = hedgerow_fs::lstat(&lower)?.map_or(0, |stat| stat.mtime.seconds);
     let state = TreeState {
@@ -81,8 +81,8 @@ pub(crate) fn put_on_image(
 }
 
 /// Refuses what only shows now: a user namespace may use an image that is mounted, and no other.
-fn refuse_hindered(base: &Base, maker: &dyn ImageMaker) -> Result<()> {
-    let hindrance = hindrance(&[maker.kind()]);
+fn refuse_hindered(base: &Base) -> Result<()> {
+    let hindrance = hindrance();
     if hindrance == Some(Hindrance::UserNamespace) && base.is_mounted()? {
         return Ok(());
     }

@@ -2,8 +2,8 @@
 
 use super::compare::differences;
 use super::fingerprint::{fingerprint, Ownership};
-use super::index::IndexedImage;
-use super::maker::{ImageError, ImageMaker};
+use super::index::{entry_stat, ImageContents};
+use super::maker::ImageMaker;
 use crate::archive::{nodes_of_checkout, CheckedOut};
 use crate::config::MountSettings;
 use crate::repository::{Commit, Repository};
@@ -14,8 +14,9 @@ use crate::{Error, Result};
 use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_mounts::{ImageName, ImageStore, Maker, Making, StoredImage};
-use hedgerow_tree::EntryKind;
+use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Maker, Making, StoredImage};
+use hedgerow_tree::{EntryKind, Metadata, NodeError};
+use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -240,7 +241,7 @@ impl<'a> Images<'a> {
             .create_directories(store.directory())?;
         let is_cancelled = || self.execution.cancel.is_cancelled();
         let mut is_new = false;
-        let image = match store.claim(&name, self.maker.kind(), &is_cancelled)? {
+        let image = match store.claim(&name, self.kind(), &is_cancelled)? {
             Maker::Made(image) => image,
             Maker::Us(making) => {
                 is_new = true;
@@ -264,8 +265,14 @@ impl<'a> Images<'a> {
         warnings: &mut Vec<String>,
     ) -> Result<()> {
         let checkout = self.checked_out(wanted, mtime_s.unwrap_or_else(a_moment_ago));
+        let mut stats = Vec::new();
+        let mut tell = |path: &[u8], metadata: &Metadata| {
+            stats.push((BString::from(path), entry_stat(metadata)));
+        };
         let made = nodes_of_checkout(self.repository, &checkout, |mut nodes| {
-            self.maker.make(&mut nodes, &making.image, self.execution)
+            let (image, execution) = (&making.image, self.execution);
+            self.maker
+                .make(self.kind(), &mut nodes, image, execution, &mut tell)
         })?;
         warnings.extend(made.warnings);
         if self.execution.cancel.is_cancelled() {
@@ -278,15 +285,19 @@ impl<'a> Images<'a> {
             .settings()
             .sharing
             .open_file(&making.image)?;
-        let indexed = IndexedImage {
+        stats.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let contents = ImageContents {
             repository: self.repository,
-            maker: self.maker,
-            image: &making.image,
-            kind: self.maker.kind(),
             tree: wanted.tree,
+            stats,
             sparse: self.sparse.as_deref(),
         };
-        indexed.write_index(&making.index, self.execution)
+        contents.write_index(&making.index, self.execution)
+    }
+
+    /// The kind of new images.
+    fn kind(&self) -> ImageKind {
+        self.settings.image_kind.unwrap_or_else(ImageKind::best)
     }
 
     fn checked_out(&self, wanted: &Wanted, mtime_s: i64) -> CheckedOut<'_> {
@@ -318,14 +329,27 @@ impl<'a> Images<'a> {
             reference: None,
         };
         let checkout = self.checked_out(&wanted, 0);
-        let failed = |error: ImageError| Error::Setup {
-            reason: format!("cannot read the image '{}': {error}", found.path.display()),
+        let base = Base::new(&mounts(self.repository), &found.name.to_string());
+        let was_mounted = base.is_mounted()?;
+        let root = base.mount(found)?;
+        let walk = WalkOptions {
+            execution: self.execution.clone(),
+            metadata: true,
+            ..WalkOptions::default()
         };
-        let stored = self.maker.nodes(&found.path, found.kind).map_err(failed)?;
         let compared = nodes_of_checkout(self.repository, &checkout, |nodes| {
-            differences(stored, nodes)
+            nodes_of_directory(&root, walk, |stored| differences(stored, nodes))
         })?;
-        let paths = compared.outcome.map_err(|error| failed(error.into()))?;
+        if !was_mounted {
+            base.unmount()?;
+        }
+        let unreadable = |error: NodeError| Error::Setup {
+            reason: format!(
+                "cannot compare the image '{}': {error}",
+                found.path.display()
+            ),
+        };
+        let paths = compared.outcome.map_err(unreadable)?.map_err(unreadable)?;
         Ok(Some(paths))
     }
 

@@ -1,39 +1,35 @@
 //! The index of a working tree that nobody has looked at: made of what its image holds.
 
-use super::maker::ImageMaker;
 use crate::index::{Builder, CacheTree, EntryStat, Flags, Mode};
 use crate::repository::Repository;
 use crate::tree::Difference;
 use crate::worktree::sparse::SparsePatterns;
 use crate::worktree::{name_rules, version, write_options};
 use crate::{Error, Result};
-use bstr::{BStr, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{OutputFile, Stat};
-use hedgerow_mounts::ImageKind;
 use hedgerow_tree::Metadata;
 use std::path::Path;
 
-/// An image whose index is made.
-pub(crate) struct IndexedImage<'a> {
+/// What is in an image.
+pub(crate) struct ImageContents<'a> {
     pub repository: &'a Repository,
-    pub maker: &'a dyn ImageMaker,
-    pub image: &'a Path,
-    pub kind: ImageKind,
-    /// What is in it.
     pub tree: ObjectId,
+    /// The stat data of everything in it, in the order of paths.
+    pub stats: Vec<(BString, EntryStat)>,
     /// What was left out of it.
     pub sparse: Option<&'a SparsePatterns>,
 }
 
-impl IndexedImage<'_> {
+impl ImageContents<'_> {
     /// Writes the index to `target`. Numbers of inodes, times, sizes and owners are those in the image,
     /// which the kernel shows when it is mounted, also below an overlay; so no file needs to be
     /// looked at.
     pub(crate) fn write_index(&self, target: &Path, execution: &Execution) -> Result<()> {
         let repository = self.repository;
-        let stats = self.stats()?;
+        let stats = &self.stats;
         let names = name_rules(repository);
         let options = execution.options("index");
         let tree = Difference::between(repository, None, Some(self.tree), names, &options)?;
@@ -64,21 +60,6 @@ impl IndexedImage<'_> {
         repository.settings().sharing.open_output(&file)?;
         Ok(file.commit(true)?)
     }
-
-    /// The stat data of everything in the image, in the order of paths.
-    fn stats(&self) -> Result<Vec<(Vec<u8>, EntryStat)>> {
-        let mut stats = Vec::new();
-        let listed = self.maker.list(self.image, self.kind, &mut |entry| {
-            if let Some(metadata) = entry.metadata {
-                stats.push((entry.path.to_vec(), stat(metadata)));
-            }
-        });
-        listed.map_err(|error| Error::Setup {
-            reason: format!("cannot read the image '{}': {error}", self.image.display()),
-        })?;
-        stats.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        Ok(stats)
-    }
 }
 
 fn missing(path: &BStr) -> Error {
@@ -88,7 +69,7 @@ fn missing(path: &BStr) -> Error {
 }
 
 /// The stat data of an entry when its image is mounted. The times of an image are one time.
-fn stat(metadata: &Metadata) -> EntryStat {
+pub(crate) fn entry_stat(metadata: &Metadata) -> EntryStat {
     let time = hedgerow_fs::Timestamp {
         seconds: metadata.mtime_s,
         nanoseconds: metadata.mtime_ns,

@@ -35,7 +35,7 @@ pub fn mount_revision(
     execution: &Execution,
 ) -> Result<Vec<String>> {
     let refused = |reason: String| Err(Error::Setup { reason });
-    if let Some(hindrance) = hindrance(&[maker.kind()]) {
+    if let Some(hindrance) = hindrance() {
         return refused(format!("cannot mount '{path}': {}", hindrance.reason()));
     }
     let id = repository.resolve(revision)?;

@@ -5,7 +5,7 @@ use crate::config::{MountSettings, WorktreeMount};
 use crate::repository::Repository;
 use crate::worktrees::AddOptions;
 use crate::{Error, Result};
-use hedgerow_mounts::{hindrance, Hindrance, ImageKind};
+use hedgerow_mounts::{hindrance, Hindrance};
 
 /// A working tree that is to be mounted.
 pub(crate) struct MountWish<'a> {
@@ -41,7 +41,7 @@ pub(crate) fn mount_wish<'a>(
     let Some(maker) = images.filter(|_| is_wished && options.checkout && !options.orphan) else {
         return Ok(Wish::Ordinary);
     };
-    let Some(reason) = reason_against(repository, maker) else {
+    let Some(reason) = reason_against(repository) else {
         return Ok(Wish::Mount(MountWish { maker, is_required }));
     };
     if is_required {
@@ -59,12 +59,11 @@ pub(crate) fn required(reason: &str) -> Error {
     }
 }
 
-fn reason_against(repository: &Repository, maker: &dyn ImageMaker) -> Option<String> {
+fn reason_against(repository: &Repository) -> Option<String> {
     if repository.settings().attributes_tree.is_some() {
         return Some("attributes come from another tree (attr.tree)".into());
     }
-    let kinds: Vec<ImageKind> = [maker.kind()].into();
-    match hindrance(&kinds) {
+    match hindrance() {
         // An image that is mounted already can be used.
         None | Some(Hindrance::UserNamespace) => None,
         Some(hindrance) => Some(hindrance.reason().into()),

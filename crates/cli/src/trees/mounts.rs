@@ -1,17 +1,20 @@
 //! Mounted trees: `worktree mount|unmount`, `mount`, `unmount` and `image-store`.
 
+use super::run::bytes;
 use crate::environment;
 use crate::execution;
 use crate::failure::{Failure, FATAL, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
-use bstr::BString;
+use bstr::ByteSlice;
 use clap::{Args, Subcommand};
 use hedgerow::repository::Error;
 use hedgerow::worktrees::{self, Attached, ImageCheck, StoredImage, WorkingTree};
 use hedgerow::{Execution, Repository};
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 
 /// Which mounted working trees are meant.
 #[derive(Debug, Args)]
@@ -76,140 +79,80 @@ pub enum Action {
 pub fn run_mount(command: &Mount, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::configurable(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
-    let (revision, path) = (bytes(&command.revision), bytes(&command.path));
-    let read_only = command.read_only;
-    let warnings = worktrees::mount_revision(
-        &repository,
-        revision.as_ref(),
-        path.as_ref(),
-        read_only,
-        &execution,
-    )?;
+    let [revision, path] = [&command.revision, &command.path].map(|it| it.as_bytes().as_bstr());
+    let (read_only, run) = (command.read_only, &execution);
+    let warnings = worktrees::mount_revision(&repository, revision, path, read_only, run)?;
     warnings.iter().for_each(|warning| output.warn(warning));
     Ok(0)
 }
 
 pub fn run_unmount(command: &Unmount, global: &Global) -> Result<u8, Failure> {
     let repository = Repository::discover(&environment::of_git(global)?)?;
-    let path = bytes(&command.path);
-    worktrees::unmount_revision(&repository, path.as_ref(), command.force)?;
+    let path = command.path.as_bytes().as_bstr();
+    worktrees::unmount_revision(&repository, path, command.force)?;
     Ok(0)
 }
 
 pub fn run_store(command: &ImageStore, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::configurable(global)?;
     let repository = Repository::discover(&environment::of_git(global)?)?;
-    let line = |image: &StoredImage, note: &str| {
-        let (name, kind) = (&image.name, image.kind.name());
-        output.data(format!("{name} {} {kind}{note}\n", image.bytes).as_bytes());
-    };
+    let mut code = 0;
+    let line = |it: &dyn Display| output.data(format!("{it}\n").as_bytes());
     match &command.action {
-        Action::List => {
-            for found in worktrees::list_images(&repository)? {
-                let note = match (found.is_mounted, found.is_needed) {
-                    (true, _) => " mounted",
-                    (_, true) => " needed",
-                    _ => "",
-                };
-                line(&found.image, note);
-            }
-        }
+        Action::List => worktrees::list_images(&repository)?
+            .iter()
+            .for_each(|it| line(it)),
         Action::Prune { all, dry_run } => {
             let removed = worktrees::prune_images(&repository, *all, *dry_run)?;
-            removed.iter().for_each(|image| line(image, ""));
+            removed.iter().for_each(|it| line(it));
         }
-        Action::Verify => return verify(&repository, &execution, output),
+        Action::Verify => {
+            let mut tell = |image: &StoredImage, check: Result<ImageCheck, Error>| match check {
+                Ok(check) if !check.is_bad() => line(&format_args!("{} {check}", image.name)),
+                Ok(check) => {
+                    code = REFUSED.max(code);
+                    output.error(format_args!("image {} {check}", image.name));
+                }
+                Err(error) => {
+                    code = FATAL;
+                    output.error(error);
+                }
+            };
+            worktrees::verify_images(&repository, &execution, &mut tell)?;
+        }
     }
-    Ok(0)
+    Ok(code)
 }
 
-fn verify(repository: &Repository, execution: &Execution, output: &Output) -> Result<u8, Failure> {
-    let mut code = 0;
-    worktrees::verify_images(repository, execution, &mut |image, check| {
-        let name = &image.name;
-        match check {
-            Ok(ImageCheck::Sound) => output.data(format!("{name} ok\n").as_bytes()),
-            Ok(ImageCheck::NotComparable) => {
-                output.data(format!("{name} has other settings or no tree here\n").as_bytes());
-            }
-            Ok(ImageCheck::Differs(paths)) => {
-                code = REFUSED;
-                let differs = |path| output.error(format_args!("{name}: '{path}' differs"));
-                paths.iter().for_each(differs);
-            }
+impl Chosen {
+    /// Mounts the working trees if it is said how to run, else unmounts them. `here` is the current
+    /// one, or the place of it.
+    pub fn run(
+        &self,
+        repository: &Repository,
+        here: Option<PathBuf>,
+        mounts: Option<&Execution>,
+        global: &Global,
+        output: &Output,
+    ) -> Result<u8, Failure> {
+        let mut words = bytes(&self.worktrees);
+        if words.is_empty() && !self.all {
+            let top = here.ok_or_else(|| Failure::fatal("name a working tree, or use --all"))?;
+            words.push(top.into_os_string().into_vec().into());
+        }
+        let mut code = 0;
+        let mut tell = |tree: &WorkingTree, result: Result<Attached, Error>| match result {
+            Ok(now) if now == Attached::Already || global.quiet => {}
+            Ok(now) => output.say(format_args!("{now} '{}'", tree.path.display())),
             Err(error) => {
                 code = FATAL;
                 output.error(error);
             }
+        };
+        match mounts {
+            Some(execution) => worktrees::mount(repository, &words, execution, &mut tell)?,
+            None => worktrees::unmount(repository, &words, &mut tell)?,
         }
-    })?;
-    Ok(code)
-}
-
-/// Mounts working trees. The current directory may be in the place of one.
-pub fn mount_chosen(chosen: &Chosen, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let execution = execution::configurable(global)?;
-    let (repository, here) = discover(global)?;
-    let mut code = 0;
-    let mut tell = |tree: &WorkingTree, mounted: Result<Attached, Error>| match mounted {
-        Ok(Attached::Now) => output.say(format_args!("mounted '{}'", tree.path.display())),
-        Ok(Attached::Already) => {}
-        Err(error) => {
-            code = FATAL;
-            output.error(error);
-        }
-    };
-    if chosen.all {
-        worktrees::mount_all(&repository, &execution, &mut tell)?;
-        return Ok(code);
+        Ok(code)
     }
-    for word in words(chosen, here)? {
-        worktrees::mount(&repository, word.as_ref(), &execution, &mut tell)?;
-    }
-    Ok(code)
-}
-
-/// Unmounts working trees.
-pub fn unmount_chosen(chosen: &Chosen, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let (repository, here) = discover(global)?;
-    let mut code = 0;
-    let mut tell = |tree: &WorkingTree, unmounted: Result<(), Error>| match unmounted {
-        Ok(()) => output.say(format_args!("unmounted '{}'", tree.path.display())),
-        Err(error) => {
-            code = FATAL;
-            output.error(error);
-        }
-    };
-    if chosen.all {
-        worktrees::unmount(&repository, None, &mut tell)?;
-        return Ok(code);
-    }
-    for word in words(chosen, here)? {
-        worktrees::unmount(&repository, Some(word.as_ref()), &mut tell)?;
-    }
-    Ok(code)
-}
-
-/// The repository, and the working tree that the current directory is in the place of.
-fn discover(global: &Global) -> Result<(Repository, Option<BString>), Failure> {
-    let environment = environment::of_git(global)?;
-    let (repository, top) = Repository::discover_unmounted(&environment)?;
-    Ok((repository, top.map(|top| bytes(top.as_os_str()))))
-}
-
-fn words(chosen: &Chosen, here: Option<BString>) -> Result<Vec<BString>, Failure> {
-    let words: Vec<BString> = chosen.worktrees.iter().map(|word| bytes(word)).collect();
-    let words = if words.is_empty() {
-        here.into_iter().collect()
-    } else {
-        words
-    };
-    if words.is_empty() {
-        return Err(Failure::fatal("name a working tree, or use --all"));
-    }
-    Ok(words)
-}
-
-fn bytes(word: &OsStr) -> BString {
-    word.as_bytes().into()
 }

@@ -426,7 +426,7 @@ impl<'a> Plan<'a> {
         let (wish, commit) = match (wish, self.head) {
             (Wish::Mount(wish), Some(commit)) => (wish, commit),
             (Wish::Hindered(reason), _) => {
-                notice(Notice::NotMounted(&reason));
+                notice(Notice::NotMounted(&written(&reason)));
                 return Ok(None);
             }
             _ => return Ok(None),
@@ -444,7 +444,7 @@ impl<'a> Plan<'a> {
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(error) if wish.is_required => Err(required(&error.to_string())),
             Err(error) => {
-                notice(Notice::NotMounted(&error.to_string()));
+                notice(Notice::NotMounted(&written(&error.to_string())));
                 Ok(None)
             }
         }
@@ -489,6 +489,10 @@ impl<'a> Plan<'a> {
             hook_failure: hook.filter(|exit| *exit != Exit::Status(0)),
         })
     }
+}
+
+fn written(reason: &str) -> String {
+    format!("the working tree is not mounted, its files are written: {reason}")
 }
 
 /// Writes `content` to the file `path`.

@@ -42,7 +42,7 @@ pub use hedgerow_git::worktrees::{
 pub use hedgerow_mounts::{ImageKind, ImageName, StoredImage};
 pub use images::Images;
 
-use bstr::BStr;
+use bstr::{BStr, BString};
 use hedgerow_engine::Execution;
 use hedgerow_git::repository::Repository;
 use hedgerow_git::Result;
@@ -61,31 +61,18 @@ pub fn add(
     hedgerow_git::worktrees::add_with_images(repository, options, Some(&Images), notice)
 }
 
-/// Mounts the working tree that `word` means, after a restart of the machine or an [`unmount`].
-///
-/// `visit` is shown what became of it.
+/// Mounts the working trees that `words` mean, after a restart of the machine or an [`unmount`];
+/// without words, all that are not ordinary ones. `visit` is shown what became of each.
 ///
 /// # Errors
 /// If there is none, or if it is an ordinary one.
 pub fn mount(
     repository: &Repository,
-    word: &BStr,
+    words: &[BString],
     execution: &Execution,
     visit: &mut dyn FnMut(&WorkingTree, Result<Attached>),
 ) -> Result<()> {
-    hedgerow_git::worktrees::mount(repository, word, &Images, execution, visit)
-}
-
-/// Mounts all working trees that are not ordinary ones. `visit` is shown what became of each.
-///
-/// # Errors
-/// If the working trees cannot be listed.
-pub fn mount_all(
-    repository: &Repository,
-    execution: &Execution,
-    visit: &mut dyn FnMut(&WorkingTree, Result<Attached>),
-) -> Result<()> {
-    hedgerow_git::worktrees::mount_all(repository, &Images, execution, visit)
+    hedgerow_git::worktrees::mount(repository, words, &Images, execution, visit)
 }
 
 /// Mounts the files of `revision` on the directory `path`, without a working tree: read-only, or with

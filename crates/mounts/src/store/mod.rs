@@ -13,6 +13,7 @@ pub use name::ImageName;
 use crate::{Error, ImageKind, Result};
 use hedgerow_fs::{create_directories, list_directory, stat, RangeLock, Timestamp};
 use std::ffi::OsStr;
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,13 @@ pub struct StoredImage {
     pub bytes: u64,
     /// When it was used last.
     pub used: Timestamp,
+}
+
+impl fmt::Display for StoredImage {
+    /// Its name, size and kind, as in a list.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.name, self.bytes, self.kind.name())
+    }
 }
 
 /// The right to make an image: nobody else makes the same one meanwhile.

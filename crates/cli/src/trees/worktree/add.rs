@@ -229,10 +229,7 @@ fn tell(
             };
             output.say(format_args!("Preparing worktree ({what})"));
         }
-        Notice::Warning(text) => output.warn(text),
-        Notice::NotMounted(reason) => {
-            output.warn(format_args!("the files are written, not mounted: {reason}"));
-        }
+        Notice::Warning(text) | Notice::NotMounted(text) => output.warn(text),
         Notice::Follows(start) => {
             if let Some(followed) = &start.follows {
                 output.data(messages::follows(start.short(), followed).as_bytes());

@@ -11,7 +11,7 @@ use crate::execution;
 use crate::failure::{Failure, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
-use crate::trees::mounts::{mount_chosen, unmount_chosen, Chosen};
+use crate::trees::mounts::Chosen;
 use bstr::BString;
 use clap::{Args, Subcommand};
 use hedgerow::repository::{Error, Expiry};
@@ -132,13 +132,8 @@ impl Links {
 }
 
 pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, Failure> {
-    match &command.action {
-        Action::Mount(chosen) => return mount_chosen(chosen, global, output),
-        Action::Unmount(chosen) => return unmount_chosen(chosen, global, output),
-        _ => {}
-    }
     let execution = execution::configurable(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let (repository, here) = Repository::discover_unmounted(&environment::of_git(global)?)?;
     match &command.action {
         Action::Add(command) => return add::run(command, &repository, execution, global, output),
         Action::List(command) => list::run(command, &repository, global, output)?,
@@ -179,7 +174,8 @@ pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, F
             return Ok(if failures.is_empty() { 0 } else { REFUSED });
         }
         Action::Repair(command) => return run_repair(command, &repository, output),
-        Action::Mount(_) | Action::Unmount(_) => {}
+        Action::Mount(it) => return it.run(&repository, here, Some(&execution), global, output),
+        Action::Unmount(it) => return it.run(&repository, here, None, global, output),
     }
     Ok(0)
 }

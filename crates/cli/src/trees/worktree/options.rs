@@ -23,7 +23,7 @@ const fn of(command: &'static str, options: &'static [GitOption]) -> GitOptions 
     }
 }
 
-const SUBCOMMANDS: [(&str, GitOptions); 10] = [
+const SUBCOMMANDS: [(&str, GitOptions); 8] = [
     (
         "add",
         of(
@@ -56,10 +56,6 @@ const SUBCOMMANDS: [(&str, GitOptions); 10] = [
         ),
     ),
     ("lock", of("worktree lock", &[REASON])),
-    (
-        "mount",
-        of("worktree mount", &[GitOption::switch(None, "all")]),
-    ),
     ("move", of("worktree move", &[FORCE, RELATIVE_PATHS])),
     (
         "prune",
@@ -71,8 +67,4 @@ const SUBCOMMANDS: [(&str, GitOptions); 10] = [
     ("remove", of("worktree remove", &[FORCE])),
     ("repair", of("worktree repair", &[RELATIVE_PATHS])),
     ("unlock", of("worktree unlock", &[])),
-    (
-        "unmount",
-        of("worktree unmount", &[GitOption::switch(None, "all")]),
-    ),
 ];

@@ -5,10 +5,11 @@ use super::maker::ImageMaker;
 use crate::repository::Repository;
 use crate::worktrees::{write_line, WorkingTree};
 use crate::{Error, Result};
-use bstr::BStr;
+use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_mounts::{hindrance, is_layered, Base, Hindrance, ImageName, LayeredTree};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -22,14 +23,30 @@ pub(crate) const LOCK_REASON: &str =
 
 const LINK_LIMIT_BYTES: u64 = 64 << 10;
 
-/// What became of a working tree that was to be mounted.
+/// What became of a working tree that was to be mounted or unmounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attached {
-    /// It is mounted now.
-    Now,
-    /// It was mounted already.
+    /// It was so already.
     Already,
+    /// It is mounted now.
+    Mounted,
+    /// It is not mounted any more.
+    Unmounted,
 }
+
+impl fmt::Display for Attached {
+    /// A word for it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Attached::Already => "unchanged",
+            Attached::Mounted => "mounted",
+            Attached::Unmounted => "unmounted",
+        })
+    }
+}
+
+/// Is shown what became of a working tree.
+pub type VisitAttached<'v> = &'v mut dyn FnMut(&WorkingTree, Result<Attached>);
 
 /// The layers of the working tree with the administrative directory `admin`, if it is one that is
 /// mounted.
@@ -50,74 +67,56 @@ impl WorkingTree {
     }
 }
 
-/// Mounts the working tree that `word` means. `visit` is shown what became of it; if it cannot be
-/// mounted, that tells where its changes are.
+/// Mounts the working trees that `words` mean; without words, all that are not ordinary ones. What
+/// cannot be mounted tells where its changes are.
 ///
 /// # Errors
 /// [`Error::Setup`] if there is none, or if it is an ordinary one.
 pub fn mount(
     repository: &Repository,
-    word: &BStr,
+    words: &[BString],
     images: &dyn ImageMaker,
     execution: &Execution,
-    visit: &mut dyn FnMut(&WorkingTree, Result<Attached>),
+    visit: VisitAttached<'_>,
 ) -> Result<()> {
-    let tree = repository.find_worktree(repository.worktrees()?, word)?;
-    let Some(layers) = layered(&tree)? else {
-        return Err(ordinary(word));
-    };
-    let mounted = mount_at_top(repository, &tree, &layers, images, execution);
-    visit(&tree, mounted);
-    Ok(())
+    each(repository, words, visit, &|tree, layers| {
+        mount_at_top(repository, tree, layers, images, execution)
+    })
 }
 
-/// Mounts all working trees that are not ordinary ones. `visit` is shown what became of each.
+/// Unmounts the working trees that `words` mean; without words, all of them. Their changes are kept.
 ///
 /// # Errors
-/// If the working trees cannot be listed.
-pub fn mount_all(
-    repository: &Repository,
-    images: &dyn ImageMaker,
-    execution: &Execution,
-    visit: &mut dyn FnMut(&WorkingTree, Result<Attached>),
-) -> Result<()> {
-    for tree in repository.worktrees()? {
-        match layered(&tree) {
-            Ok(None) => {}
-            Ok(Some(layers)) => visit(
-                &tree,
-                mount_at_top(repository, &tree, &layers, images, execution),
-            ),
-            Err(error) => visit(&tree, Err(error)),
+/// [`Error::Setup`] if there is none, or if it is an ordinary one.
+pub fn unmount(repository: &Repository, words: &[BString], visit: VisitAttached<'_>) -> Result<()> {
+    each(repository, words, visit, &|tree, layers| {
+        if !is_layered(&tree.path)? {
+            return Ok(Attached::Already);
         }
-    }
-    Ok(())
+        detach(repository, tree, layers)?;
+        Ok(Attached::Unmounted)
+    })
 }
 
-/// Unmounts the working tree that `word` means; without a word, all of them. `visit` is shown the
-/// result for each that was mounted.
-///
-/// # Errors
-/// If there is no such working tree, or it is an ordinary one, or none can be listed.
-pub fn unmount(
+fn each(
     repository: &Repository,
-    word: Option<&BStr>,
-    visit: &mut dyn FnMut(&WorkingTree, Result<()>),
+    words: &[BString],
+    visit: VisitAttached<'_>,
+    act: &dyn Fn(&WorkingTree, &LayeredTree) -> Result<Attached>,
 ) -> Result<()> {
     let trees = repository.worktrees()?;
-    let chosen = match word {
-        Some(word) => vec![repository.find_worktree(trees, word)?],
-        None => trees,
-    };
-    for tree in chosen {
-        match (layered(&tree), word) {
-            (Ok(None), Some(word)) => return Err(ordinary(word)),
-            (Ok(None), None) => {}
-            (Ok(Some(layers)), _) if is_layered(&tree.path)? => {
-                visit(&tree, detach(repository, &tree, &layers));
-            }
-            (Ok(Some(_)), _) => {}
-            (Err(error), _) => visit(&tree, Err(error)),
+    for word in words {
+        let tree = repository.find_worktree(trees.clone(), word.as_ref())?;
+        let Some(layers) = layered(&tree)? else {
+            return Err(ordinary(word.as_ref()));
+        };
+        visit(&tree, act(&tree, &layers));
+    }
+    for tree in trees.iter().filter(|_| words.is_empty()) {
+        match layered(tree) {
+            Ok(None) => {}
+            Ok(Some(layers)) => visit(tree, act(tree, &layers)),
+            Err(error) => visit(tree, Err(error)),
         }
     }
     Ok(())
@@ -150,7 +149,7 @@ pub(crate) fn mount_at_top(
     } else {
         let lower = lower(repository, tree, layers, images, execution)?;
         layers.mount(&tree.path, &lower)?;
-        Attached::Now
+        Attached::Mounted
     };
     relink(tree)?;
     Ok(attached)

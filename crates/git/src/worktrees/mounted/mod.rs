@@ -22,7 +22,7 @@ pub(crate) use attach::{
 pub(crate) use fill::{fill, put_on_image, take_off_image, Checkout, OnImage};
 pub(crate) use wish::{mount_wish, required, Wish};
 
-pub use attach::{mount, mount_all, unmount, Attached};
+pub use attach::{mount, unmount, Attached, VisitAttached};
 pub use maker::{ImageError, ImageMaker, ImageNodes};
 pub use plain::{mount_revision, unmount_revision};
 pub use store::{list_images, prune_images, verify_images, ImageCheck, ImageUse};

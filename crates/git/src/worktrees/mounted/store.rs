@@ -11,6 +11,7 @@ use hedgerow_engine::Execution;
 use hedgerow_mounts::{Base, ImageStore, StoredImage};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -25,6 +26,18 @@ pub struct ImageUse {
     pub is_needed: bool,
 }
 
+impl fmt::Display for ImageUse {
+    /// A line of a list.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let note = match (self.is_mounted, self.is_needed) {
+            (true, _) => " mounted",
+            (_, true) => " needed",
+            _ => "",
+        };
+        write!(f, "{}{note}", self.image)
+    }
+}
+
 /// The result of a check of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageCheck {
@@ -34,6 +47,28 @@ pub enum ImageCheck {
     Differs(Vec<BString>),
     /// It was made with other settings, or its tree is not in this repository.
     NotComparable,
+}
+
+impl ImageCheck {
+    /// Whether the image must not be used.
+    pub fn is_bad(&self) -> bool {
+        matches!(self, ImageCheck::Differs(_))
+    }
+}
+
+impl fmt::Display for ImageCheck {
+    /// What is said of the image after its name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ImageCheck::Sound => f.write_str("ok"),
+            ImageCheck::NotComparable => f.write_str("has other settings, or no tree here"),
+            ImageCheck::Differs(paths) => {
+                f.write_str("differs from a checkout of its tree:")?;
+                let mut shown = paths.iter();
+                shown.try_for_each(|path| write!(f, "\n  {path}"))
+            }
+        }
+    }
 }
 
 /// The images of all stores of `repository`.

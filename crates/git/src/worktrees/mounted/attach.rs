@@ -181,9 +181,6 @@ fn lower(
         }
         Some(Hindrance::UserNamespace) if base.is_mounted()? => {}
         Some(hindrance) => return Err(refused(hindrance.reason())),
-        None if !state.is_privileged => {
-            return Err(refused("it belongs to a user namespace"));
-        }
         None => {}
     }
     if base.is_mounted()? {

@@ -1,9 +1,9 @@
 //! Putting a new working tree on an image.
 
 use super::images::{mounts, Found, Images, Wanted};
-use super::layers_of;
 use super::maker::ImageMaker;
 use super::store::prune_images;
+use super::{layers_of, release};
 use crate::checkout::{note_reset, Done};
 use crate::repository::Repository;
 use crate::worktrees::populate::populate_fresh;
@@ -71,6 +71,7 @@ pub(crate) fn put_on_image(
         // The reason why it is not mounted is told.
         let _ = remove_sign(checkout.top);
         let _ = remove_tree(&directory);
+        release(checkout.linked, &found.image.name.to_string());
         return Err(error.into());
     }
     if found.is_new {

@@ -355,7 +355,7 @@ impl<'a> Images<'a> {
 
     /// In a partial clone, finds all that is missing, so that it is fetched at once.
     fn require_contents(&self, tree: ObjectId) -> Result<()> {
-        if self.repository.partial_clone_remote().is_none() {
+        if self.repository.promisor_remotes().is_empty() {
             return Ok(());
         }
         let names = name_rules(self.repository);

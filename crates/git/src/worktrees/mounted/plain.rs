@@ -5,6 +5,7 @@ use super::maker::ImageMaker;
 use super::release;
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
+use crate::worktrees::words::real_as_far_as_it_goes;
 use crate::worktrees::GivenPath;
 use crate::{Error, Result};
 use bstr::BStr;
@@ -46,6 +47,12 @@ pub fn mount_revision(
     let top = GivenPath::new(repository, path).path;
     if list_directory(&top)?.is_some_and(|entries| !entries.is_empty()) {
         return refused(format!("'{path}' is not an empty directory"));
+    }
+    let known = LayeredTree::open(&place(repository, &real_as_far_as_it_goes(&top)))?;
+    if known.is_some_and(|layers| layers.has_changes().unwrap_or(true)) {
+        return refused(format!(
+            "'{path}' has changes of an earlier mount; 'hedgerow unmount --force' discards them"
+        ));
     }
     let mut warnings = Vec::new();
     let found = repository.with_promised(|repository| {

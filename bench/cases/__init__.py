@@ -25,7 +25,7 @@ def all_cases():
     from cases import (article, attributes, automatic, cleaning, cloning, committing, directory, empty_tree,
                        equal_sizes, extracting, family, image_latency, image_memory, latency,
                        linux_packs, memory,
-                       mercurial, packing, pack_writing, packs, perf_scripts, promised, rebuilding,
+                       mercurial, mounting, packing, pack_writing, packs, perf_scripts, promised, rebuilding,
                        restore, rev_lists, serving, statuses, switching, thin_packs, walking)
 
     return {
@@ -52,6 +52,7 @@ def all_cases():
         "reset-latency": family.reset_latency,
         "restore-dot": family.restore_some,
         "worktree-add": family.worktree_add,
+        "worktree-mount": mounting.worktree_mount,
         "stash": family.stash,
         "sparse": family.sparse,
         "untracked-files": family.untracked_files,

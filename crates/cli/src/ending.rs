@@ -11,8 +11,17 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// Commands that git does not have: they use exit codes of their own.
-const OWN_COMMANDS: [&str; 7] = [
-    "doctor", "generate", "image", "shim", "stats", "tune", "walk",
+const OWN_COMMANDS: [&str; 10] = [
+    "doctor",
+    "generate",
+    "image",
+    "image-store",
+    "mount",
+    "unmount",
+    "shim",
+    "stats",
+    "tune",
+    "walk",
 ];
 
 /// Message and location of the first panic.

@@ -13,7 +13,15 @@ const OF_GIT: &str = "\
     sparse-checkout stash status submodule switch verify-pack worktree";
 
 /// Commands that have exit codes of their own, because git does not have them.
-const OWN: [&str; 4] = ["image", "shim", "stats", "walk"];
+const OWN: [&str; 7] = [
+    "image",
+    "image-store",
+    "mount",
+    "shim",
+    "stats",
+    "unmount",
+    "walk",
+];
 
 const DONE: Term = ("0", "Everything was done.");
 const NOT_STARTED: Term = (
@@ -90,6 +98,12 @@ pub fn exit_status(names: &[&str]) -> Vec<Term> {
             ("1", "The measurements vary too much, and nothing was set."),
             NOT_STARTED,
             SIGNAL,
+        ],
+        [_, "image-store", "verify"] => vec![
+            ("0", "No image differs from a checkout of its tree."),
+            ("1", "One does. Each was printed."),
+            NOT_STARTED,
+            SOME_FAILED,
         ],
         [_, name, ..] if OWN.contains(name) => vec![DONE, NOT_STARTED, SOME_FAILED, SIGNAL],
         [_, "status"] => vec![

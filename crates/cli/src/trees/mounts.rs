@@ -3,7 +3,7 @@
 use super::run::bytes;
 use crate::environment;
 use crate::execution;
-use crate::failure::{Failure, FATAL, REFUSED};
+use crate::failure::{Failure, FATAL, PARTIAL, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
 use bstr::ByteSlice;
@@ -114,7 +114,7 @@ pub fn run_store(command: &ImageStore, global: &Global, output: &Output) -> Resu
                     output.error(format_args!("image {} {check}", image.name));
                 }
                 Err(error) => {
-                    code = FATAL;
+                    code = PARTIAL;
                     output.error(error);
                 }
             };

@@ -19,7 +19,7 @@ fn a_commit_is_looked_at_and_tried() {
     scene.hedgerow("r", "mount HEAD ../try").ok("mount");
     assert_eq!(scene.tree("try"), scene.tree("r"));
     scene.write("try/a", "tried\n");
-    let error = scene.hedgerow("r", "unmount ../try").failed(128, "unmount");
+    let error = scene.hedgerow("r", "unmount ../try").failed(2, "unmount");
     assert!(error.contains("use --force to discard"), "{error}");
     assert_eq!(scene.read("try/a"), "tried\n");
     scene.hedgerow("r", "unmount --force ../try").ok("unmount");
@@ -41,15 +41,15 @@ fn what_cannot_be_mounted_or_unmounted_is_refused() {
         ("unmount ../r", "nothing that hedgerow has mounted"),
         ("unmount ../absent", "No such file or directory"),
     ] {
-        let error = scene.hedgerow("r", line).failed(128, line);
+        let error = scene.hedgerow("r", line).failed(2, line);
         assert!(error.contains(words), "{line}: {error}");
     }
     // A lost mount with changes is not taken for nothing.
     scene.hedgerow("r", "mount HEAD^{tree} ../m").ok("mount");
     scene.write("m/a", "changed\n");
     scene.lose_mounts();
-    scene.hedgerow("r", "unmount ../m").failed(128, "unmount");
-    let error = scene.hedgerow("r", "mount HEAD ../m").failed(128, "mount");
+    scene.hedgerow("r", "unmount ../m").failed(2, "unmount");
+    let error = scene.hedgerow("r", "mount HEAD ../m").failed(2, "mount");
     assert!(error.contains("changes of an earlier mount"), "{error}");
     scene.hedgerow("r", "unmount -f ../m").ok("unmount");
     scene.hedgerow("r", "mount HEAD ../m").ok("mount");

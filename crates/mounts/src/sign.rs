@@ -35,10 +35,16 @@ pub fn write_sign(top: &Path, directory: &Path) -> Result<()> {
     let config = format!(
         "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\t{SIGN_EXTENSION} = true\n"
     );
-    write(&dot_git.join("config"), config.as_bytes())?;
-    write(&dot_git.join(LINK), directory.as_os_str().as_bytes())?;
-    // Without this, it is no repository yet.
-    write(&dot_git.join("HEAD"), b"ref: refs/heads/not-mounted\n")
+    let files: [(&str, &[u8]); 3] = [
+        ("config", config.as_bytes()),
+        (LINK, directory.as_os_str().as_bytes()),
+        // Without this, it is no repository yet.
+        ("HEAD", b"ref: refs/heads/not-mounted\n"),
+    ];
+    for (name, content) in files {
+        write(&dot_git.join(name), content)?;
+    }
+    Ok(())
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<()> {

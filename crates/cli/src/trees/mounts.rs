@@ -3,7 +3,7 @@
 use super::run::bytes;
 use crate::environment;
 use crate::execution;
-use crate::failure::{Failure, FATAL, PARTIAL, REFUSED};
+use crate::failure::{Failure, FATAL, PARTIAL};
 use crate::global::Global;
 use crate::output::Output;
 use bstr::ByteSlice;
@@ -110,7 +110,7 @@ pub fn run_store(command: &ImageStore, global: &Global, output: &Output) -> Resu
             let mut tell = |image: &StoredImage, check: Result<ImageCheck, Error>| match check {
                 Ok(check) if !check.is_bad() => line(&format_args!("{} {check}", image.name)),
                 Ok(check) => {
-                    code = REFUSED.max(code);
+                    code = PARTIAL;
                     output.error(format_args!("image {} {check}", image.name));
                 }
                 Err(error) => {

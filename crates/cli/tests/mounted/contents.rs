@@ -35,12 +35,12 @@ fn with_conversions(scene: &Scene) {
 fn compare(scene: &Scene, name: &str) {
     scene.add(&format!("../{name}"));
     scene
-        .git("r", &format!("worktree add ../{name}-git"))
+        .by_git("r", &format!("worktree add ../{name}-git"))
         .ok("git");
     let (ours, gits) = (scene.tree(name), scene.tree(&format!("{name}-git")));
     assert_eq!(differences(&gits, &ours), Vec::<String>::new());
     scene.assert_clean(name);
-    let staged = |place: &str| scene.git(place, "ls-files -s -t").ok("ls-files");
+    let staged = |place: &str| scene.by_git(place, "ls-files -s -t").ok("ls-files");
     assert_eq!(staged(name), staged(&format!("{name}-git")));
     let git_dir = |name: &str| scene.path(&format!("r/.git/worktrees/{name}"));
     for file in ["HEAD", "commondir", "ORIG_HEAD", "logs/HEAD"] {
@@ -108,11 +108,11 @@ fn a_sparse_checkout_stays_sparse() {
     let scene = Scene::new();
     with_conversions(&scene);
     scene
-        .git("r", "sparse-checkout set --cone d/e")
+        .by_git("r", "sparse-checkout set --cone d/e")
         .ok("sparse");
     compare(&scene, "w");
     assert!(!scene.path("w/sub").exists() && scene.path("w/d/e/c").exists());
-    scene.git("w", "sparse-checkout add sub").ok("sparse");
+    scene.by_git("w", "sparse-checkout add sub").ok("sparse");
     assert!(scene.path("w/sub/quiet.id").exists());
 }
 
@@ -172,13 +172,13 @@ fn git_moves_it_as_any_other() {
     with_conversions(&scene);
     scene.add("../w");
     scene
-        .git("w", "mv d renamed")
+        .by_git("w", "mv d renamed")
         .ok("a directory of the image is renamed");
-    scene.git("w", "commit -qm renamed").ok("commit");
+    scene.by_git("w", "commit -qm renamed").ok("commit");
     scene.assert_clean("w");
     scene.hedgerow("w", "switch -q -d main~1").ok("switch");
     scene.assert_clean("w");
-    scene.git("w", "switch -q w").ok("switch");
+    scene.by_git("w", "switch -q w").ok("switch");
     scene.assert_clean("w");
     assert_eq!(scene.read("w/renamed/b"), "two\n");
     scene.lose_mounts();

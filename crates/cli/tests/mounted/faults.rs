@@ -78,14 +78,14 @@ fn a_full_disk_is_told_and_leaves_nothing() {
     assert_eq!(scene.images(), Vec::<String>::new());
     // With room for one image, but not for a change of it.
     scene.repository.remove("noise");
-    scene.git("r", "gc -q --prune=now").ok("gc");
+    scene.by_git("r", "gc -q --prune=now").ok("gc");
     scene.add("--detach ../w");
     let copied = std::fs::OpenOptions::new()
         .append(true)
         .open(scene.path("w/noise"));
     assert!(copied.is_err(), "there is room for a copy");
     scene.assert_clean("w");
-    scene.git("w", "checkout -q HEAD").ok("checkout");
+    scene.by_git("w", "checkout -q HEAD").ok("checkout");
     scene.assert_clean("w");
     scene.hedgerow("r", "worktree remove w").ok("remove");
     drop(scene);

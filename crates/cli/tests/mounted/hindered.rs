@@ -38,7 +38,7 @@ fn files_are_written_where_mounting_is_not_allowed() {
     );
     assert!(!scene.path("w").exists());
     scene
-        .git("r", "rev-parse --verify -q refs/heads/new")
+        .by_git("r", "rev-parse --verify -q refs/heads/new")
         .failed(1, "the branch");
     let error = without(&scene, &few, "mount HEAD ../m").failed(2, "mount");
     assert!(
@@ -81,7 +81,7 @@ fn a_user_namespace_mounts_overlays_and_no_images() {
     assert!(!added.stderr.contains("warning"), "{}", added.stderr);
     added.ok("add");
     // Its mount is gone with the namespace; root mounts it as well.
-    scene.git("user", "status").failed(128, "status");
+    scene.by_git("user", "status").failed(128, "status");
     scene.hedgerow("r", "worktree mount user").ok("mount");
     scene.assert_clean("user");
     std::fs::remove_dir_all(scene.path("user/d")).unwrap();

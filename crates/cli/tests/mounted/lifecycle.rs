@@ -62,7 +62,7 @@ fn changes_stay_while_it_is_not_mounted() {
     scene.write("w/new", "new\n");
     std::fs::remove_file(scene.path("w/d/b")).unwrap();
     let before = scene.tree("w");
-    let status = scene.git("w", "status --porcelain").ok("status");
+    let status = scene.by_git("w", "status --porcelain").ok("status");
     let told = scene.hedgerow("r", "worktree unmount w").ok("unmount");
     assert_eq!(told, b"");
     assert_eq!(scene.mounted(), Vec::<std::path::PathBuf>::new());
@@ -83,8 +83,8 @@ fn changes_stay_while_it_is_not_mounted() {
             .run(program, "r", "worktree remove w")
             .failed(128, "remove");
     }
-    scene.git("r", "gc --prune=now -q").ok("gc");
-    let error = scene.git("w", "add -A").failed(128, "add");
+    scene.by_git("r", "gc --prune=now -q").ok("gc");
+    let error = scene.by_git("w", "add -A").failed(128, "add");
     assert!(
         error.contains("not-mounted--run-hedgerow-worktree-mount"),
         "{error}"
@@ -92,7 +92,7 @@ fn changes_stay_while_it_is_not_mounted() {
     // From the place itself.
     scene.hedgerow("w", "worktree mount").ok("mount");
     assert_eq!(scene.tree("w"), before);
-    assert_eq!(scene.git("w", "status --porcelain").ok("status"), status);
+    assert_eq!(scene.by_git("w", "status --porcelain").ok("status"), status);
     scene.hedgerow("r", "worktree mount w").ok("mount");
     assert_eq!(scene.mounted().len(), 2);
 }
@@ -110,7 +110,7 @@ fn it_is_moved_locked_and_removed() {
         .ok("move");
     assert!(!scene.path("w").exists());
     assert_eq!(scene.read("elsewhere/new"), "new\n");
-    let status = scene.git("elsewhere", "status --porcelain").ok("status");
+    let status = scene.by_git("elsewhere", "status --porcelain").ok("status");
     assert_eq!(status, b"?? new\n");
     scene
         .hedgerow("r", "worktree unmount elsewhere")
@@ -133,7 +133,7 @@ fn it_is_moved_locked_and_removed() {
     assert!(error.contains("mine"), "{error}");
     scene.hedgerow("r", "worktree unlock third").ok("unlock");
     let error = scene
-        .git("r", "worktree remove -f third")
+        .by_git("r", "worktree remove -f third")
         .failed(128, "remove");
     assert!(error.contains("'hedgerow worktree' removes"), "{error}");
     let error = scene

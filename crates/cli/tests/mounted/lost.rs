@@ -15,14 +15,14 @@ fn a_restart_loses_all_mounts() {
     }
     scene.hedgerow("r", "worktree add ../files").ok("add");
     scene.lose_mounts();
-    scene.git("one", "status").failed(128, "status");
+    scene.by_git("one", "status").failed(128, "status");
     let told = scene.hedgerow("r", "worktree mount --all");
     assert_eq!(told.stderr.lines().count(), 2, "{}", told.stderr);
     told.ok("mount");
     for name in ["one", "two"] {
         assert_eq!(scene.read(&format!("{name}/a")), name);
         assert_eq!(
-            scene.git(name, "status --porcelain").ok("status"),
+            scene.by_git(name, "status --porcelain").ok("status"),
             b" M a\n"
         );
     }
@@ -73,7 +73,7 @@ fn a_removed_image_is_made_again_with_the_same_bytes() {
     assert!(image(&scene) == before, "another image");
     assert_eq!(scene.read("w/a"), "changed\n");
     // The index still fits: the other files count as unchanged by their stat data.
-    let files = scene.git("w", "diff-files --name-only").ok("diff-files");
+    let files = scene.by_git("w", "diff-files --name-only").ok("diff-files");
     assert_eq!(files, b"a\n");
 }
 
@@ -114,7 +114,9 @@ fn an_image_whose_tree_is_gone_is_missed_aloud() {
     scene.repository.write("a", "gone soon\n");
     scene.repository.commit("gone soon");
     scene.add("--detach ../w");
-    scene.git("w", "checkout -q --detach HEAD~1").ok("checkout");
+    scene
+        .by_git("w", "checkout -q --detach HEAD~1")
+        .ok("checkout");
     scene.hedgerow("r", "worktree unmount --all").ok("unmount");
     remove_images(&scene);
     scene.repository.git(&["reset", "-q", "--hard", "HEAD~1"]);
@@ -123,7 +125,7 @@ fn an_image_whose_tree_is_gone_is_missed_aloud() {
     }
     let _ = std::fs::remove_file(scene.path("r/.git/ORIG_HEAD"));
     let _ = std::fs::remove_file(scene.path("r/.git/worktrees/w/ORIG_HEAD"));
-    scene.git("r", "gc -q --prune=now").ok("gc");
+    scene.by_git("r", "gc -q --prune=now").ok("gc");
     let error = scene.hedgerow("r", "worktree mount w").failed(128, "mount");
     assert!(error.contains("no such tree any more"), "{error}");
     assert!(error.contains("its changes are in '"), "{error}");
@@ -143,19 +145,28 @@ fn a_repository_is_moved() {
     // While it is mounted.
     hedgerow_fs::unmount(&scene.mounted()[0], true).unwrap();
     moved(&scene);
-    scene.git("w", "status").failed(128, "status");
+    scene.by_git("w", "status").failed(128, "status");
     scene.hedgerow("moved", "worktree mount w").ok("mount");
-    assert_eq!(scene.git("w", "status --porcelain").ok("status"), b" M a\n");
+    assert_eq!(
+        scene.by_git("w", "status --porcelain").ok("status"),
+        b" M a\n"
+    );
     std::fs::rename(scene.path("moved"), scene.path("r")).unwrap();
     scene
-        .git("r", "worktree repair")
+        .by_git("r", "worktree repair")
         .ok("git repairs what is mounted");
-    assert_eq!(scene.git("w", "status --porcelain").ok("status"), b" M a\n");
+    assert_eq!(
+        scene.by_git("w", "status --porcelain").ok("status"),
+        b" M a\n"
+    );
     // While it is not.
     scene.hedgerow("r", "worktree unmount w").ok("unmount");
     moved(&scene);
     scene.hedgerow("moved", "worktree mount --all").ok("mount");
-    assert_eq!(scene.git("w", "status --porcelain").ok("status"), b" M a\n");
+    assert_eq!(
+        scene.by_git("w", "status --porcelain").ok("status"),
+        b" M a\n"
+    );
     assert_eq!(scene.read("w/a"), "changed\n");
 }
 
@@ -177,7 +188,10 @@ fn the_place_of_a_tree_is_moved() {
     );
     repaired.ok("repair");
     scene.hedgerow("r", "worktree mount v").ok("mount");
-    assert_eq!(scene.git("v", "status --porcelain").ok("status"), b" M a\n");
+    assert_eq!(
+        scene.by_git("v", "status --porcelain").ok("status"),
+        b" M a\n"
+    );
     assert!(!scene.path("w").exists());
     // The sign follows a repository that was moved.
     scene.hedgerow("r", "worktree unmount v").ok("unmount");

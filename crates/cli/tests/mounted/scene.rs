@@ -77,7 +77,7 @@ impl Scene {
     }
 
     /// Runs git there.
-    pub fn git(&self, place: &str, line: &str) -> Outcome {
+    pub fn by_git(&self, place: &str, line: &str) -> Outcome {
         self.run(Program::Git, place, line)
     }
 
@@ -143,7 +143,7 @@ impl Scene {
 
     /// Git finds no change in a working tree, and opens none of its files to find that out.
     pub fn assert_clean(&self, place: &str) {
-        let status = self.git(place, "status --porcelain --ignored -uall");
+        let status = self.by_git(place, "status --porcelain --ignored -uall");
         assert_eq!(status.ok("status"), b"", "{place}");
     }
 }

@@ -14,7 +14,7 @@ fn state(scene: &Scene, place: &str) -> Vec<String> {
         "cat-file --batch-all-objects --batch-check",
         "status --porcelain=v2 --branch",
     ]
-    .map(|line| scene.git(place, line).text())
+    .map(|line| scene.by_git(place, line).text())
     .to_vec()
 }
 

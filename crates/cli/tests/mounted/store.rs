@@ -73,7 +73,7 @@ fn damage_is_found() {
     std::fs::write(&path, image).unwrap();
     let error = scene
         .hedgerow("r", "image-store verify")
-        .failed(1, "verify");
+        .failed(3, "verify");
     assert!(
         error.contains("differs from a checkout of its tree:\n  large"),
         "{error}"
@@ -112,11 +112,11 @@ fn clones_share_a_store_and_keep_what_the_other_needs() {
         return;
     }
     let scene = Scene::new();
-    scene.git("", "clone -q r clone").ok("clone");
+    scene.by_git("", "clone -q r clone").ok("clone");
     let store = scene.path("shared").display().to_string();
     for place in ["r", "clone"] {
         scene
-            .git(place, &format!("config hedgerow.imageStore {store}"))
+            .by_git(place, &format!("config hedgerow.imageStore {store}"))
             .ok("config");
     }
     scene.add("../w");

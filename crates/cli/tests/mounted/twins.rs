@@ -140,7 +140,7 @@ impl Session {
             "for-each-ref",
             "diff --raw HEAD",
         ] {
-            let [files, mounted] = self.scenes.each_ref().map(|scene| scene.git("w", line));
+            let [files, mounted] = self.scenes.each_ref().map(|scene| scene.by_git("w", line));
             assert_eq!(files, mounted, "{line}\n{}", self.story());
         }
         let line = "status --porcelain";
@@ -179,7 +179,7 @@ fn act(scene: &Scene, line: &str) -> Outcome {
                 std::fs::Permissions::from_mode(0o755),
             ))
         }
-        "git" => scene.git("w", &line[4..]),
+        "git" => scene.by_git("w", &line[4..]),
         _ => scene.hedgerow("w", line.trim_start_matches("hedgerow ")),
     }
 }

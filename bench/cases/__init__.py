@@ -25,8 +25,9 @@ def all_cases():
     from cases import (article, attributes, automatic, builds, calling, cleaning, cloning,
                        committing, directory, empty_tree, equal_sizes, extracting, family,
                        image_latency, image_memory, latency, linux_packs, memory, mercurial,
-                       pack_writing, packing, packs, perf_scripts, promised, rebuilding, restore,
-                       rev_lists, serving, statuses, switching, tables, thin_packs, walking)
+                       mounting, pack_writing, packing, packs, perf_scripts, promised, rebuilding,
+                       restore, rev_lists, serving, statuses, switching, tables, thin_packs,
+                       walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -54,6 +55,7 @@ def all_cases():
         "reset-latency": family.reset_latency,
         "restore-dot": family.restore_some,
         "worktree-add": family.worktree_add,
+        "worktree-mount": mounting.worktree_mount,
         "stash": family.stash,
         "sparse": family.sparse,
         "untracked-files": family.untracked_files,

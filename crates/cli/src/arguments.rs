@@ -27,6 +27,7 @@ pub use crate::trees::diff::{DiffFiles, DiffIndex};
 pub use crate::trees::fetch::Fetch;
 pub use crate::trees::ls_files::LsFiles;
 pub use crate::trees::merge::Merge;
+pub use crate::trees::mounts::{ImageStore, Mount, Unmount};
 pub use crate::trees::read_tree::ReadTree;
 pub use crate::trees::reset::Reset;
 pub use crate::trees::restore::Restore;
@@ -120,12 +121,16 @@ pub enum Command {
     HgStatus(HgStatus),
     /// Create, extract and inspect SquashFS images
     Image(Image),
+    /// List, remove and check the images that working trees are mounted over
+    ImageStore(ImageStore),
     /// Build the index of a pack read from a file or standard input
     IndexPack(IndexPack),
     /// Repack a repository if needed
     Maintenance(Maintenance),
     /// Fast-forward the branch to another commit
     Merge(Merge),
+    /// Mount the files of a commit on a directory, without a working tree
+    Mount(Mount),
     /// Write or verify multi-pack-indexes
     MultiPackIndex(MultiPackIndex),
     /// Create a pack from a list of objects or from revisions
@@ -156,6 +161,8 @@ pub enum Command {
     Switch(Switch),
     /// Measure a file system and set the number of checkout workers for it
     Tune(Tune),
+    /// Remove a mount that 'hedgerow mount' made
+    Unmount(Unmount),
     /// Serve fetches of a git server (uploadpack.packObjectsHook)
     UploadPackHook(UploadPackHook),
     /// Verify packs against their indexes

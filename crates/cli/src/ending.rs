@@ -11,9 +11,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// Commands that git does not have: they use exit codes of their own.
-const OWN_COMMANDS: [&str; 7] = [
-    "doctor", "generate", "image", "shim", "stats", "tune", "walk",
-];
+const OWN_COMMANDS: &str = "doctor generate image image-store mount shim stats tune unmount walk";
 
 /// Message and location of the first panic.
 static DEFECT: OnceLock<String> = OnceLock::new();
@@ -31,7 +29,7 @@ impl Shape {
     /// The convention of the command with this name.
     pub fn of(command: Option<&str>) -> Self {
         match command {
-            Some(name) if OWN_COMMANDS.contains(&name) => Shape::Own,
+            Some(name) if OWN_COMMANDS.split(' ').any(|own| own == name) => Shape::Own,
             _ => Shape::Git,
         }
     }
@@ -173,7 +171,7 @@ mod tests {
     #[test]
     fn every_own_command_is_one() {
         let command = <crate::arguments::Arguments as clap::CommandFactory>::command();
-        for name in OWN_COMMANDS {
+        for name in OWN_COMMANDS.split(' ') {
             assert!(command.find_subcommand(name).is_some(), "{name}");
         }
     }

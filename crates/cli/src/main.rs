@@ -208,6 +208,9 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<u8, Failure> {
         Some(Command::Image(command)) => image::run(command, global, output),
         Some(Command::Maintenance(command)) => packs::maintenance::run(command, global, output),
         Some(Command::Merge(command)) => trees::merge::run(command, global, output),
+        Some(Command::Mount(command)) => trees::mounts::run_mount(command, global, output),
+        Some(Command::Unmount(command)) => trees::mounts::run_unmount(command, global),
+        Some(Command::ImageStore(command)) => trees::mounts::run_store(command, global, output),
         Some(Command::MultiPackIndex(command)) => {
             packs::multi_pack_index::run(command, global, output)
         }

@@ -25,7 +25,7 @@ const SIGNALS: [(&str, i32); 3] = [("HUP", 1), ("INT", 2), ("TERM", 15)];
 
 /// Every command, words with which it prints something in a scene, and the exit code that means
 /// that it cannot go on. None: it prints nothing but its help.
-const COMMANDS: [(&str, Option<&str>, i32); 38] = [
+const COMMANDS: [(&str, Option<&str>, i32); 41] = [
     ("archive", Some("archive HEAD"), 128),
     ("bitmap", Some("bitmap list"), 128),
     ("cat-file", Some("cat-file blob HEAD:large"), 128),
@@ -40,10 +40,12 @@ const COMMANDS: [(&str, Option<&str>, i32); 38] = [
     ("generate", Some("generate completions bash"), 2),
     ("hg-status", None, 128),
     ("image", Some("image info ../image"), 2),
+    ("image-store", None, 2),
     ("index-pack", Some("index-pack -o ../copy.idx PACK"), 128),
     ("ls-files", Some("ls-files"), 128),
     ("maintenance", Some("maintenance run --dry-run"), 128),
     ("merge", Some("merge HEAD"), 128),
+    ("mount", None, 2),
     ("multi-pack-index", None, 128),
     ("pack-objects", Some("pack-objects --all --stdout"), 128),
     ("read-tree", None, 128),
@@ -60,6 +62,7 @@ const COMMANDS: [(&str, Option<&str>, i32); 38] = [
     ("submodule", None, 128),
     ("switch", Some("switch --json main"), 128),
     ("tune", Some("tune --dry-run"), 2),
+    ("unmount", None, 2),
     ("upload-pack-hook", None, 128),
     ("verify-pack", Some("verify-pack -v PACK"), 128),
     ("walk", Some("walk ."), 2),

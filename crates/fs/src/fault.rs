@@ -44,6 +44,8 @@ pub enum Op {
     Lock = 16384,
     /// Starting a thread.
     Thread = 32768,
+    /// Mounting or unmounting.
+    Mount = 65536,
 }
 
 impl Op {
@@ -66,6 +68,7 @@ impl Op {
             "node" => Op::Node,
             "lock" => Op::Lock,
             "thread" => Op::Thread,
+            "mount" => Op::Mount,
             _ => return None,
         })
     }

@@ -29,12 +29,16 @@ mod listed_file;
 mod listing;
 mod local_socket;
 mod lock;
+mod loop_device;
 mod memory;
+mod mount;
+mod mount_table;
 mod output_file;
 mod path;
 mod private_dir;
 mod proc_file;
 mod process;
+mod range_lock;
 mod single_writer;
 mod spool_file;
 mod standard_input;
@@ -75,6 +79,8 @@ pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use local_socket::connect_local;
 pub use lock::{left_locks, LockFile};
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
+pub use mount::{knows_file_system, may_mount, mount_image, mount_overlay, unmount, Overlay};
+pub use mount_table::{mount_at, mounts, Mount};
 pub use output_file::OutputFile;
 pub use path::{
     append_file, append_private_file, create_directories, create_directory, create_link,
@@ -83,6 +89,7 @@ pub use path::{
 };
 pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};
+pub use range_lock::RangeLock;
 pub use single_writer::Claim;
 pub use spool_file::SpoolFile;
 pub use standard_input::StandardInput;

@@ -13,6 +13,9 @@ pub enum Error {
     /// A system call failed.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
+    /// An image or a mount could not be had.
+    #[error(transparent)]
+    Mounts(hedgerow_mounts::Error),
     /// An object could not be found or read.
     #[error(transparent)]
     Pack(#[from] hedgerow_pack::Error),
@@ -58,6 +61,18 @@ pub enum Error {
     NotARepositoryUpTo {
         /// The first directory on the other one: the one that git names.
         outside: PathBuf,
+    },
+    /// A working tree that is mounted by this program, and at the moment is not.
+    #[error(
+        "the working tree '{}' is not mounted; 'hedgerow worktree mount' brings it back with all its \
+         changes",
+        top.display()
+    )]
+    NotMounted {
+        /// Its top.
+        top: PathBuf,
+        /// Its administrative directory.
+        admin: PathBuf,
     },
     /// The repository belongs to another user and is not listed in `safe.directory`.
     #[error("detected dubious ownership in repository at '{}'", path.display())]
@@ -251,6 +266,16 @@ fn and_others(count: usize) -> String {
         0 => String::new(),
         1 => ", and that of another file".into(),
         _ => format!(", and those of {count} other files"),
+    }
+}
+
+impl From<hedgerow_mounts::Error> for Error {
+    fn from(error: hedgerow_mounts::Error) -> Self {
+        match error {
+            hedgerow_mounts::Error::Fs(error) => Error::Fs(error),
+            hedgerow_mounts::Error::Interrupted => Error::Interrupted,
+            error => Error::Mounts(error),
+        }
     }
 }
 

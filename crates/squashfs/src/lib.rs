@@ -5,7 +5,6 @@
 //! Images are untrusted input. Every length is checked against what the image can contain before it
 //! is used, and no image makes this crate panic.
 
-mod buffers;
 mod diff;
 mod error;
 pub mod format;
@@ -19,13 +18,13 @@ mod writer;
 
 pub use diff::{diff, Aspects, DiffError, Difference, Told};
 pub use error::{Damage, Error, Part, Result};
+pub use hedgerow_image::{
+    Clamped, Created, FragmentPolicy, Item, Role, Treatment, Unstored, WriteError,
+};
 pub use parts::{create_part, weight, Merged, PartRange, Parts};
 pub use reader::{
     nodes_of_image, Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageNodes,
     ImageSource, Info, Inode, Listing, Piece, Pieces, ReadAt, TreeEntry, Xattrs,
 };
 pub use verify::{verify, Coverage, Report, VerifyError};
-pub use writer::{
-    create, Clamped, CreateOptions, Created, FragmentPolicy, Item, NotReusable, Reuse, Role,
-    Treatment, Uncompressed, Unstored, WriteError, HOLE_LIMIT_BLOCKS,
-};
+pub use writer::{create, CreateOptions, NotReusable, Reuse, Uncompressed, HOLE_LIMIT_BLOCKS};

@@ -20,6 +20,7 @@
 
 pub mod filter_server;
 pub mod history;
+pub mod image_trees;
 pub mod index_file;
 mod isolation;
 mod place;

@@ -13,7 +13,7 @@ const OF_GIT: &str = "\
     sparse-checkout stash status submodule switch verify-pack worktree";
 
 /// Commands that have exit codes of their own, because git does not have them.
-const OWN: [&str; 4] = ["image", "shim", "stats", "walk"];
+const OWN: &str = "image image-store mount shim stats unmount walk";
 
 const DONE: Term = ("0", "Everything was done.");
 const NOT_STARTED: Term = (
@@ -91,7 +91,9 @@ pub fn exit_status(names: &[&str]) -> Vec<Term> {
             NOT_STARTED,
             SIGNAL,
         ],
-        [_, name, ..] if OWN.contains(name) => vec![DONE, NOT_STARTED, SOME_FAILED, SIGNAL],
+        [_, name, ..] if OWN.split(' ').any(|own| own == *name) => {
+            vec![DONE, NOT_STARTED, SOME_FAILED, SIGNAL]
+        }
         [_, "status"] => vec![
             (
                 "0",

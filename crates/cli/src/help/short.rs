@@ -35,7 +35,10 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "checkout-index",
         ],
     ),
-    ("Trees and images", &["walk", "image"]),
+    (
+        "Trees and images",
+        &["walk", "image", "mount", "unmount", "image-store"],
+    ),
     (
         "Packs and serving",
         &[

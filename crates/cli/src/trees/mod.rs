@@ -20,6 +20,7 @@ mod ls_files_options;
 pub mod merge;
 mod merge_options;
 mod messages;
+pub mod mounts;
 pub mod object_names;
 mod pathspec_file;
 pub mod read_tree;

@@ -137,6 +137,7 @@ pub fn run(command: &Reset, global: &Global, output: &Output) -> Result<u8, Fail
         recurse_submodules,
         threshold,
         execution,
+        ..ResetOptions::default()
     };
     let progress = &options.execution.progress;
     let meter = Meter::start(global, "Updating files", progress, Stage::Files);

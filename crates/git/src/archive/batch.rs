@@ -29,7 +29,8 @@ pub(super) struct Batcher<'r> {
     headers: Reader<'r>,
     modes: [u16; 5],
     mtime_s: i64,
-    big_file_bytes: u64,
+    /// Larger files stay as they are unless placeholders are expanded in them, in bytes.
+    converted_up_to: u64,
     entries: usize,
     cancel: CancelToken,
 }
@@ -77,7 +78,11 @@ impl<'r> Batcher<'r> {
             headers: Reader::new(repository.objects()),
             modes: KINDS.map(|kind| source.mode(kind)),
             mtime_s: source.mtime_s,
-            big_file_bytes: repository.settings().big_file_bytes,
+            converted_up_to: if options.as_checkout {
+                u64::MAX
+            } else {
+                repository.settings().big_file_bytes
+            },
             entries: FIRST_ENTRIES,
             cancel,
         })
@@ -164,7 +169,7 @@ impl<'r> Batcher<'r> {
     /// Whether the change is made: git streams large files unconverted, unless placeholders are to
     /// be expanded.
     fn is_done(&self, change: &Change, size_bytes: u64) -> bool {
-        change.subst || size_bytes <= self.big_file_bytes
+        change.subst || size_bytes <= self.converted_up_to
     }
 }
 

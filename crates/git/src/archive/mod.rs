@@ -5,6 +5,7 @@
 //! are read, converted and expanded on demand, on the thread that asks (`content`).
 
 mod batch;
+mod checkout;
 mod content;
 mod extra;
 mod facts;
@@ -18,6 +19,7 @@ mod tar;
 mod walk;
 mod write;
 
+pub(crate) use checkout::{nodes_of_checkout, CheckedOut};
 pub use write::{write_archive, ExtraFile, TarOptions};
 
 use crate::repository::Repository;
@@ -46,6 +48,9 @@ pub struct ArchiveOptions {
     pub tree_mtime_s: i64,
     /// A placeholder that is not expanded here is an error, and no warning.
     pub strict_placeholders: bool,
+    /// As a checkout writes it: no attribute leaves an entry out or expands placeholders, and large
+    /// files are converted, too.
+    pub as_checkout: bool,
     /// Cancels the listing.
     pub cancel: CancelToken,
 }

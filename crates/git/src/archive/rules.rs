@@ -56,6 +56,8 @@ pub(super) struct RuleMaker {
     info: Option<Vec<u8>>,
     /// The top of the working tree, if its attributes are used.
     worktree: Option<PathBuf>,
+    /// Whether entries are left out and placeholders expanded as attributes say.
+    exports: bool,
 }
 
 impl RuleMaker {
@@ -72,6 +74,7 @@ impl RuleMaker {
             global,
             info: read(&repository.common_dir().join("info/attributes"))?,
             worktree: worktree.filter(|_| options.worktree_attributes),
+            exports: !options.as_checkout,
         })
     }
 
@@ -106,7 +109,11 @@ impl RuleMaker {
             ignore_case: self.ignore_case,
         };
         let attributes = Attributes::new(&sources);
-        let exports = Attributes::of_archive(&sources);
+        let exports = if self.exports {
+            Attributes::of_archive(&sources)
+        } else {
+            Attributes::of_archive(&AttributeSources::default())
+        };
         let messages = attributes.messages().to_vec();
         let rules = Rules {
             converter: Converter::new(self.convert.clone(), attributes),

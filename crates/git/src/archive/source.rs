@@ -1,6 +1,6 @@
 //! The tree to list, and the properties that its commit gives to all entries.
 
-use super::ArchiveOptions;
+use super::{ArchiveOptions, CheckedOut};
 use crate::repository::{Commit, Repository};
 use crate::revision::{RevisionProblem, Wanted};
 use crate::{Error, Result};
@@ -59,6 +59,18 @@ impl Source {
             umask: umask(repository)?,
             warnings: resolved.warnings,
         })
+    }
+
+    /// A tree that is checked out, of a commit or a reference that filters are told.
+    pub fn of_checkout(checkout: &CheckedOut<'_>) -> Self {
+        Source {
+            tree: checkout.tree,
+            commit: checkout.commit.clone(),
+            reference: checkout.reference.clone(),
+            mtime_s: checkout.mtime_s,
+            umask: (checkout.umask & 0o777) as u16,
+            warnings: Vec::new(),
+        }
     }
 
     /// The permission bits of an entry.

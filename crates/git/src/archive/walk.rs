@@ -7,6 +7,7 @@ use crate::repository::{Objects, Repository};
 use crate::tree::entries;
 use crate::tree::limits::{DEPTH_LIMIT, DIRECTORY_LIMIT, ENTRY_LIMIT};
 use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::sparse::SparsePatterns;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::CancelToken;
@@ -66,6 +67,8 @@ pub(super) struct Selection {
     pub in_tree_order: bool,
     /// Only what these match.
     pub pathspecs: Option<Pathspecs>,
+    /// Only what these do not leave out.
+    pub sparse: Option<Arc<SparsePatterns>>,
 }
 
 impl Selection {
@@ -76,7 +79,9 @@ impl Selection {
 
     fn holds(&self, path: &BStr, kind: EntryKind) -> bool {
         let pathspecs = self.pathspecs.as_ref();
+        let sparse = self.sparse.as_ref();
         pathspecs.is_none_or(|specs| specs.fits(path, kind.into()))
+            && sparse.is_none_or(|patterns| !patterns.excludes(path))
     }
 }
 

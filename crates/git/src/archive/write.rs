@@ -77,6 +77,7 @@ pub fn write_archive(
         tree_mtime_s: now(),
         strict_placeholders: true,
         cancel: options.execution.cancel.clone(),
+        ..ArchiveOptions::default()
     };
     let mut source = Source::resolve(repository, revision, &listing)?;
     if let Some(mtime) = &options.mtime {
@@ -85,6 +86,7 @@ pub fn write_archive(
     let selection = Selection {
         in_tree_order: true,
         pathspecs: pathspecs(repository, tree, options)?,
+        ..Selection::default()
     };
     let shared = Arc::new(Shared::new(repository, &source, &listing)?);
     let batcher = Batcher::new(repository, &shared, &source, &listing, selection)?;

@@ -33,6 +33,7 @@ pub use paths::{check_pathspecs, checkout_paths, MergeSide, PathOptions, PathOut
 pub use read_tree::{read_tree, ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};
 pub use rejects::{Reason, Rejects};
 pub use request::{Form, Request, RequestOptions, RequestedPaths, StartKind};
+pub(crate) use reset::note_reset;
 pub use reset::{reset, Reset, ResetMode, ResetOptions, ResetOutcome, ResetRequest, ResetTarget};
 pub(crate) use rows::{kept_out, remove_rows, write_rows};
 pub(crate) use session::{Session, SparseWords};

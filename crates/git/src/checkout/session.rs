@@ -17,6 +17,8 @@ pub(crate) struct Session<'r> {
     current_directory: Option<BString>,
     /// Submodules move along.
     pub(crate) recursion: Option<Recursion>,
+    /// No file is looked at: all are as the index has them.
+    pub(crate) trusts_index: bool,
     /// How changed files are told that stay outside the sparse checkout.
     pub(crate) sparse_words: SparseWords,
 }
@@ -91,6 +93,7 @@ impl<'r> Session<'r> {
         worktree.set_threshold(threshold);
         Session {
             recursion: None,
+            trusts_index: false,
             sparse_words: SparseWords::default(),
             worktree,
             lock: None,

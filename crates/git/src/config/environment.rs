@@ -93,6 +93,8 @@ pub struct Environment {
     pub reference_backend: Option<BString>,
     /// `GIT_IMPLICIT_WORK_TREE` is off: `GIT_DIR` alone names a repository without a work tree.
     pub no_implicit_work_tree: bool,
+    /// `GIT_LFS_SKIP_SMUDGE`, unread: what git-lfs, a filter, puts in the place of its pointers.
+    pub lfs_skip_smudge: Option<BString>,
     /// `GIT_TEST_CHECKOUT_WORKERS`, unread.
     pub test_checkout_workers: Option<BString>,
     /// `GIT_TEST_ASSUME_DIFFERENT_OWNER`: every repository counts as somebody else's.
@@ -191,6 +193,7 @@ impl Environment {
             reflog_action: variables.bytes("GIT_REFLOG_ACTION"),
             reference_backend: variables.bytes("GIT_REFERENCE_BACKEND"),
             no_implicit_work_tree: !variables.boolean("GIT_IMPLICIT_WORK_TREE", true)?,
+            lfs_skip_smudge: variables.bytes("GIT_LFS_SKIP_SMUDGE"),
             test_checkout_workers: variables.bytes("GIT_TEST_CHECKOUT_WORKERS"),
             assume_different_owner: variables.boolean("GIT_TEST_ASSUME_DIFFERENT_OWNER", false)?,
             sudo_uid: variables

@@ -102,6 +102,12 @@ fn look_in(
 ) -> Result<Option<Discovered>> {
     let dot_git = directory.join(".git");
     let target = git_dir::read_git_file(&dot_git, environment)?;
+    if let Some(layers) = hedgerow_mounts::sign_directory(&dot_git) {
+        return Err(Error::NotMounted {
+            top: directory.to_owned(),
+            admin: layers.parent().unwrap_or(&layers).to_owned(),
+        });
+    }
     let has_file = target.is_some();
     let target =
         target.or_else(|| git_dir::is_git_dir(&dot_git, environment).then(|| dot_git.clone()));

@@ -87,6 +87,29 @@ impl Repository {
         Ok(repository)
     }
 
+    /// Finds the repository also from the place of a working tree that is not mounted; returns the
+    /// top of the working tree, too, if there is one.
+    ///
+    /// # Errors
+    /// As of [`Repository::discover`].
+    pub fn discover_unmounted(environment: &Environment) -> Result<(Self, Option<PathBuf>)> {
+        match Self::discover(environment) {
+            Err(Error::NotMounted { top, admin }) => {
+                let repository = Self::discover(&Environment {
+                    git_dir: Some(admin),
+                    work_tree: Some(top.clone()),
+                    ..environment.clone()
+                })?;
+                Ok((repository, Some(top)))
+            }
+            found => {
+                let repository = found?;
+                let top = repository.work_tree().map(PathBuf::from);
+                Ok((repository, top))
+            }
+        }
+    }
+
     /// Opens the repository of the directory `path` as [`Repository::discover`] does from there,
     /// whatever repository the environment names.
     pub fn open_at(path: &Path, environment: &Environment) -> Result<Self> {
@@ -107,12 +130,17 @@ impl Repository {
     /// Opens the linked working tree at `path`, which is trusted as this repository is. Submodules
     /// are not entered there.
     pub(crate) fn open_linked(&self, path: &Path) -> Result<Self> {
+        self.open_admin(&path.join(".git"), path)
+    }
+
+    /// The same by its administrative directory, whatever is at its top, `path`.
+    pub(crate) fn open_admin(&self, git_dir: &Path, path: &Path) -> Result<Self> {
         let mut config_overrides = self.environment.config_overrides.clone();
         config_overrides.push(("submodule.recurse".into(), Some("false".into())));
         Self::discover(&Environment {
             config_overrides,
             cwd: path.to_owned(),
-            git_dir: Some(path.join(".git")),
+            git_dir: Some(git_dir.to_owned()),
             work_tree: Some(path.to_owned()),
             index_file: None,
             common_dir: None,

@@ -448,7 +448,7 @@ fn adjust(repository: &Repository, index: &mut Index) -> Result<bool> {
 }
 
 /// How the settings ask for an index to be written.
-fn write_options(repository: &Repository) -> Result<WriteOptions> {
+pub(crate) fn write_options(repository: &Repository) -> Result<WriteOptions> {
     let config = repository.config();
     let threads = match config.integer("index.threads") {
         Ok(number) => number,

@@ -3,6 +3,8 @@
 use super::candidate::{check_place, give_up};
 use super::half_made::HalfMade;
 use super::links::{failed, write_line};
+use super::mounted::{fill, mount_wish, put_on_image, required};
+use super::mounted::{Checkout, ImageMaker, OnImage, Wish, LOCK_REASON};
 use super::populate::{not_reset, populate};
 use super::request::{branch, commit, invalid, refuse_used, unborn, Notice, Request};
 use super::words::{as_reference_part, GivenPath};
@@ -51,6 +53,9 @@ pub struct AddOptions {
     /// The files that link the working tree hold relative paths; `None`: as
     /// `worktree.useRelativePaths` says.
     pub relative_paths: Option<bool>,
+    /// The working tree is mounted over an image of its commit, where that is possible; `None`: as
+    /// `hedgerow.worktreeMount` says.
+    pub mount: Option<bool>,
     /// With fewer files than this to write, a single worker writes them.
     pub threshold: Option<u64>,
     /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
@@ -75,6 +80,8 @@ pub struct Added {
     pub head: Option<ObjectId>,
     /// What was written.
     pub done: Done,
+    /// It is mounted over an image.
+    pub is_mounted: bool,
     /// How the post-checkout hook ended, if it failed.
     pub hook_failure: Option<Exit>,
 }
@@ -140,6 +147,19 @@ pub fn add(
     options: &AddOptions,
     notice: &mut dyn FnMut(Notice<'_>),
 ) -> Result<Added, AddFailure> {
+    add_with_images(repository, options, None, notice)
+}
+
+/// The same; if there is somebody who makes images, the working tree may be mounted over one.
+///
+/// # Errors
+/// As of [`add`].
+pub fn add_with_images(
+    repository: &Repository,
+    options: &AddOptions,
+    images: Option<&dyn ImageMaker>,
+    notice: &mut dyn FnMut(Notice<'_>),
+) -> Result<Added, AddFailure> {
     let place = GivenPath::new(repository, options.path.as_ref());
     let request = Request::new(repository, options, &place, notice)
         .map_err(AddFailure::of(AddStage::Request))?;
@@ -150,8 +170,10 @@ pub fn add(
     let start = start(repository, options, &request).map_err(AddFailure::of(AddStage::Branch))?;
     let plan = Plan::new(repository, options, place, &request, start)
         .map_err(AddFailure::of(AddStage::Request))?;
+    let wish = mount_wish(repository, options, images);
+    let wish = wish.map_err(AddFailure::of(AddStage::Request))?;
     plan.start_branch(notice)?;
-    plan.make()
+    plan.make(wish, notice)
 }
 
 /// The branch to create, if there is one.
@@ -247,13 +269,26 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn make(&self) -> Result<Added, AddFailure> {
+    fn make(
+        &self,
+        wish: Wish<'_>,
+        notice: &mut dyn FnMut(Notice<'_>),
+    ) -> Result<Added, AddFailure> {
         let made = AddFailure::of(AddStage::Making);
         let (admin, mut half_made) = self.make_admin().map_err(&made)?;
-        self.make_links(&admin, &mut half_made).map_err(&made)?;
+        self.make_top(&admin, &mut half_made).map_err(&made)?;
         self.make_head(&admin).map_err(&made)?;
         self.copy_settings(&admin).map_err(&made)?;
-        let done = self.fill().map_err(&made)?;
+        let on_image = self.mount(wish, &admin, notice).map_err(&made)?;
+        let is_mounted = on_image.is_some();
+        if is_mounted {
+            half_made.is_mounted();
+        }
+        let top = &self.place.path;
+        self.repository
+            .link_worktree(top, &admin, self.is_relative)
+            .map_err(&made)?;
+        let done = self.fill(on_image).map_err(&made)?;
         if !done.failures.is_empty() {
             return Err(AddFailure {
                 stage: AddStage::Making,
@@ -262,7 +297,7 @@ impl<'a> Plan<'a> {
             });
         }
         half_made.finish();
-        self.end(&admin, done).map_err(made)
+        self.end(&admin, done, is_mounted).map_err(made)
     }
 
     /// Makes the administrative directory, locked for as long as the rest is missing.
@@ -301,7 +336,7 @@ impl<'a> Plan<'a> {
         Ok((admin, half_made))
     }
 
-    fn make_links(&self, admin: &Path, half_made: &mut HalfMade) -> Result<()> {
+    fn make_top(&self, admin: &Path, half_made: &mut HalfMade) -> Result<()> {
         let top = &self.place.path;
         let sharing = self.repository.settings().sharing;
         sharing
@@ -315,8 +350,6 @@ impl<'a> Plan<'a> {
                 error => error,
             })?;
         half_made.has_top(top);
-        self.repository
-            .link_worktree(top, admin, self.is_relative)?;
         write_line(&admin.join("commondir"), b"../..")
     }
 
@@ -383,23 +416,64 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn fill(&self) -> Result<Done> {
+    /// Mounts the working tree, if that is wished and possible.
+    fn mount(
+        &self,
+        wish: Wish<'_>,
+        admin: &Path,
+        notice: &mut dyn FnMut(Notice<'_>),
+    ) -> Result<Option<OnImage>> {
+        let (wish, commit) = match (wish, self.head) {
+            (Wish::Mount(wish), Some(commit)) => (wish, commit),
+            (Wish::Hindered(reason), _) => {
+                notice(Notice::NotMounted(&written(&reason)));
+                return Ok(None);
+            }
+            _ => return Ok(None),
+        };
+        let top = hedgerow_fs::real_path(&self.place.path)?;
+        let linked = self.repository.open_admin(admin, &top)?;
+        let checkout = Checkout {
+            linked: &linked,
+            commit,
+            branch: self.branch.clone(),
+            top: &top,
+        };
+        match put_on_image(&checkout, wish.maker, &self.options.execution) {
+            Ok(on_image) => Ok(Some(on_image)),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) if wish.is_required => Err(required(&error.to_string())),
+            Err(error) => {
+                notice(Notice::NotMounted(&written(&error.to_string())));
+                Ok(None)
+            }
+        }
+    }
+
+    fn fill(&self, on_image: Option<OnImage>) -> Result<Done> {
         if !self.options.checkout {
             return Ok(Done::default());
         }
         let top = hedgerow_fs::real_path(&self.place.path)?;
         let linked = self.repository.open_linked(&top)?;
         let execution = &self.options.execution;
-        let done = populate(&linked, self.options.threshold, execution)?;
+        let threshold = self.options.threshold;
+        let done = match on_image {
+            Some(on_image) => fill(&linked, on_image, threshold, execution)?,
+            None => populate(&linked, threshold, execution)?,
+        };
         if execution.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
         Ok(done)
     }
 
-    fn end(&self, admin: &Path, done: Done) -> Result<Added> {
-        if self.options.lock.is_none() {
-            hedgerow_fs::remove_file(&admin.join("locked"))?;
+    fn end(&self, admin: &Path, done: Done, is_mounted: bool) -> Result<Added> {
+        let locked = admin.join("locked");
+        if self.options.lock.is_none() && is_mounted {
+            write_line(&locked, LOCK_REASON.as_bytes())?;
+        } else if self.options.lock.is_none() {
+            hedgerow_fs::remove_file(&locked)?;
         }
         let path = hedgerow_fs::real_path(&self.place.path)?;
         let is_filled = self.options.checkout && !self.orphan;
@@ -411,9 +485,14 @@ impl<'a> Plan<'a> {
             head: self.head.filter(|_| is_filled),
             path,
             done,
+            is_mounted,
             hook_failure: hook.filter(|exit| *exit != Exit::Status(0)),
         })
     }
+}
+
+fn written(reason: &str) -> String {
+    format!("the working tree is not mounted, its files are written: {reason}")
 }
 
 /// Writes `content` to the file `path`.

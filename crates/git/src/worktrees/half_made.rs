@@ -1,5 +1,6 @@
 //! A working tree that is being made: what of it is there goes away unless it is finished.
 
+use super::mounted::take_off_image;
 use super::tree_removal::remove_tree;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct HalfMade {
     admin: Option<PathBuf>,
     top: Option<PathBuf>,
+    is_mounted: bool,
 }
 
 impl HalfMade {
@@ -16,6 +18,7 @@ impl HalfMade {
         HalfMade {
             admin: Some(admin.to_owned()),
             top: None,
+            is_mounted: false,
         }
     }
 
@@ -24,15 +27,24 @@ impl HalfMade {
         self.top = Some(top.to_owned());
     }
 
+    /// The working tree is mounted.
+    pub(crate) fn is_mounted(&mut self) {
+        self.is_mounted = true;
+    }
+
     /// The working tree is whole: it stays.
     pub(crate) fn finish(mut self) {
         self.admin = None;
         self.top = None;
+        self.is_mounted = false;
     }
 }
 
 impl Drop for HalfMade {
     fn drop(&mut self) {
+        if let (true, Some(admin), Some(top)) = (self.is_mounted, &self.admin, &self.top) {
+            take_off_image(admin, top);
+        }
         for path in [self.admin.take(), self.top.take()].into_iter().flatten() {
             // The reason why it is not finished is told; git does not tell what stays behind, too.
             let _ = remove_tree(&path);

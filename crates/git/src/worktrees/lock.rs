@@ -2,6 +2,7 @@
 
 use super::links::write_line;
 use super::list::WorkingTree;
+use super::mounted::{layers_of, LOCK_REASON};
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::BStr;
@@ -13,6 +14,8 @@ use bstr::BStr;
 pub fn lock(repository: &Repository, word: &BStr, reason: &BStr) -> Result<()> {
     let tree = linked(repository, word)?;
     match tree.lock_reason()? {
+        // The user's reason is there beside that of this program.
+        Some(old) if old == LOCK_REASON => write_line(&tree.git_dir.join("locked"), reason),
         None => write_line(&tree.git_dir.join("locked"), reason),
         Some(old) if old.is_empty() => refused(format!("'{word}' is already locked")),
         Some(old) => refused(format!("'{word}' is already locked, reason: {old}")),
@@ -25,10 +28,18 @@ pub fn lock(repository: &Repository, word: &BStr, reason: &BStr) -> Result<()> {
 /// As of [`lock`], or it is not locked.
 pub fn unlock(repository: &Repository, word: &BStr) -> Result<()> {
     let tree = linked(repository, word)?;
-    if tree.lock_reason()?.is_none() {
-        return refused(format!("'{word}' is not locked"));
+    let file = tree.git_dir.join("locked");
+    let is_layered = layers_of(&tree.git_dir)?.is_some();
+    match tree.lock_reason()? {
+        None => return refused(format!("'{word}' is not locked")),
+        Some(reason) if is_layered && reason == LOCK_REASON => {
+            return refused(format!("'{word}' is not locked"))
+        }
+        Some(_) if is_layered => write_line(&file, LOCK_REASON.as_bytes())?,
+        Some(_) => {
+            hedgerow_fs::remove_file(&file)?;
+        }
     }
-    hedgerow_fs::remove_file(&tree.git_dir.join("locked"))?;
     Ok(())
 }
 
@@ -46,7 +57,8 @@ fn refused<T>(reason: String) -> Result<T> {
 
 /// Refuses what `verb` says of a locked working tree, unless it is forced twice.
 pub(super) fn refuse_locked(tree: &WorkingTree, force: u8, verb: &str) -> Result<()> {
-    let Some(reason) = tree.lock_reason()?.filter(|_| force < 2) else {
+    let reason = tree.lock_reason()?.filter(|it| it != LOCK_REASON);
+    let Some(reason) = reason.filter(|_| force < 2) else {
         return Ok(());
     };
     let why = if reason.is_empty() {

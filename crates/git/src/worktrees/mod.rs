@@ -9,6 +9,7 @@ mod half_made;
 mod links;
 mod list;
 mod lock;
+mod mounted;
 mod populate;
 mod prune;
 mod relocate;
@@ -21,9 +22,13 @@ mod words;
 pub(crate) use links::write_line;
 pub(crate) use words::relative;
 
-pub use add::{add, AddFailure, AddOptions, AddStage, Added, NewBranchName};
+pub use add::{add, add_with_images, AddFailure, AddOptions, AddStage, Added, NewBranchName};
 pub use list::{WorkingTree, WorktreeHead};
 pub use lock::{lock, unlock};
+pub use mounted::{
+    list_images, mount, mount_revision, prune_images, unmount, unmount_revision, verify_images,
+    Attached, ImageCheck, ImageError, ImageMaker, ImageNodes, ImageUse, VisitAttached,
+};
 pub use prune::{prune, Pruned};
 pub use relocate::{relocate, MoveOptions};
 pub use remove::{remove, RemoveOptions};

@@ -13,6 +13,24 @@ pub(crate) fn populate(
     threshold: Option<u64>,
     execution: &Execution,
 ) -> Result<Done> {
+    populate_from(repository, false, threshold, execution)
+}
+
+/// The same where the files and the index of another tree are there, which nobody has touched.
+pub(crate) fn populate_fresh(
+    repository: &Repository,
+    threshold: Option<u64>,
+    execution: &Execution,
+) -> Result<Done> {
+    populate_from(repository, true, threshold, execution)
+}
+
+fn populate_from(
+    repository: &Repository,
+    trusts_index: bool,
+    threshold: Option<u64>,
+    execution: &Execution,
+) -> Result<Done> {
     let request = ResetRequest {
         revision: "HEAD".into(),
         target: match repository.head()?.id() {
@@ -22,6 +40,7 @@ pub(crate) fn populate(
     };
     let options = ResetOptions {
         mode: ResetMode::Hard,
+        trusts_index,
         threshold,
         execution: execution.clone(),
         ..ResetOptions::default()

@@ -3,6 +3,7 @@
 use super::candidate::{check_place, give_up};
 use super::links::{failed, validate};
 use super::lock::refuse_locked;
+use super::mounted::{layers_of, move_top};
 use super::remove::refuse_submodules;
 use super::words::{real_as_far_as_it_goes, GivenPath};
 use crate::repository::Repository;
@@ -49,7 +50,14 @@ pub fn relocate(
     let stale = check_place(&place, &trees, options.force, "move")?;
     refuse_submodules(repository, &tree)?;
     refuse_locked(&tree, options.force, "move")?;
-    if let Err(reason) = validate(repository, &tree, false) {
+    let layers = layers_of(&tree.git_dir)?;
+    let is_hidden = tree.is_mounted()? == Some(false);
+    let validated = if is_hidden {
+        Ok(())
+    } else {
+        validate(repository, &tree, false)
+    };
+    if let Err(reason) = validated {
         return refused(format!(
             "validation failed, cannot move working tree: {reason}"
         ));
@@ -59,6 +67,9 @@ pub fn relocate(
     }
     // Found before the current directory may be another one.
     let to = real_as_far_as_it_goes(&place.path);
+    if let Some(layers) = &layers {
+        return move_top(repository, &tree, layers, &to);
+    }
     let from = tree.path.display();
     hedgerow_fs::rename(&tree.path, &to)
         .map_err(|error| failed(&format!("failed to move '{from}' to"), &place.shown, &error))?;

@@ -3,6 +3,7 @@
 use super::links::{is_there, validate};
 use super::list::WorkingTree;
 use super::lock::refuse_locked;
+use super::mounted::{detach_for_good, layers_of};
 use super::prune::{remove_admin, remove_worktrees_if_empty, words};
 use super::tree_removal::remove_tree;
 use crate::index::{Index, Mode};
@@ -35,20 +36,35 @@ pub fn remove(repository: &Repository, word: &BStr, options: &RemoveOptions) -> 
         return refused(format!("'{word}' is a main working tree"));
     };
     refuse_locked(&tree, options.force, "remove")?;
-    if let Err(reason) = validate(repository, &tree, true) {
+    let layers = layers_of(&tree.git_dir)?;
+    let is_hidden = layers.is_some() && tree.is_mounted()? == Some(false);
+    if is_hidden && options.force == 0 {
+        return refused(format!(
+            "'{word}' is not mounted, and may have changes: mount it with 'hedgerow worktree mount', \
+             or use --force to delete it"
+        ));
+    }
+    let validated = if is_hidden {
+        Ok(())
+    } else {
+        validate(repository, &tree, true)
+    };
+    if let Err(reason) = validated {
         return refused(format!(
             "validation failed, cannot remove working tree: {reason}"
         ));
     }
     let mut failures = Vec::new();
     if is_there(&tree.path) {
-        if options.force == 0 {
+        if options.force == 0 && !is_hidden {
             refuse_changes(repository, &tree, word, options)?;
         }
         if options.execution.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
-        if let Err(error) = remove_tree(&tree.path) {
+        if let Some(layers) = &layers {
+            detach_for_good(repository, &tree, layers)?;
+        } else if let Err(error) = remove_tree(&tree.path) {
             let reason = words(&error);
             failures.push(Error::Setup {
                 reason: format!("failed to delete '{}': {reason}", tree.path.display()),

@@ -2,12 +2,14 @@
 
 use super::links::{is_no_file, is_there};
 use super::list::without_dot_git;
+use super::mounted::{layers_of, point_to_top, LAYERS};
 use super::words::real_as_far_as_it_goes;
 use super::{GivenPath, WorkingTree};
 use crate::discover::{git_file_target, GitFileProblem};
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_mounts::{sign_directory, write_sign};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -89,6 +91,9 @@ impl Repairs<'_> {
             return Ok(());
         }
         let shown = tree.path.as_os_str().as_bytes();
+        if tree.is_mounted()? == Some(false) {
+            return self.unmounted(tree);
+        }
         if !hedgerow_fs::is_directory(&tree.path) {
             self.tell(true, shown, "not a directory");
             return Ok(());
@@ -110,6 +115,45 @@ impl Repairs<'_> {
             .link_worktree(&tree.path, &admin, self.is_relative)
     }
 
+    /// The sign in the place of a working tree that is not mounted.
+    fn unmounted(&mut self, tree: &WorkingTree) -> Result<()> {
+        let dot_git = tree.path.join(".git");
+        let layers = hedgerow_fs::real_path(&tree.git_dir)?.join(LAYERS);
+        if sign_directory(&dot_git).is_none_or(|named| named == layers) {
+            return Ok(());
+        }
+        self.tell(
+            false,
+            tree.path.as_os_str().as_bytes(),
+            ".git file incorrect",
+        );
+        Ok(write_sign(&tree.path, &layers)?)
+    }
+
+    /// The administrative directory of a working tree that is not mounted and may have been moved to
+    /// `top`, where its sign names `layers`.
+    fn moved_sign(&mut self, top: &Path, layers: &Path) -> Result<()> {
+        let dot_git = top.join(".git");
+        let name = layers
+            .parent()
+            .and_then(Path::file_name)
+            .unwrap_or_default();
+        let admin = self.repository.admin_dir(name.as_bytes().as_bstr());
+        if layers_of(&admin)?.is_none() {
+            let reason = "unable to locate repository; .git file does not reference a repository";
+            self.tell(true, dot_git.as_os_str().as_bytes(), reason);
+            return Ok(());
+        }
+        let gitdir = admin.join("gitdir");
+        match self.problem(&gitdir, &admin, &dot_git) {
+            Some("gitdir absolute/relative path mismatch") | None => Ok(()),
+            Some(reason) => {
+                self.tell(false, gitdir.as_os_str().as_bytes(), reason);
+                point_to_top(&admin, top)
+            }
+        }
+    }
+
     /// The administrative directory of a working tree that may have been moved to `word`.
     fn moved(&mut self, word: &BStr) -> Result<()> {
         let place = GivenPath {
@@ -125,6 +169,9 @@ impl Repairs<'_> {
         if !hedgerow_fs::is_directory(&real) {
             self.tell(true, place.shown, "not a valid path");
             return Ok(());
+        }
+        if let Some(layers) = sign_directory(&dot_git) {
+            return self.moved_sign(&real, &layers);
         }
         let dot_git = hedgerow_fs::real_path(&dot_git).unwrap_or(dot_git);
         let inferred = self.inferred(&dot_git);

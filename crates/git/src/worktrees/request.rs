@@ -25,6 +25,8 @@ pub enum Notice<'a> {
     NotACommit(ObjectId, ObjectKind),
     /// What the working tree will have.
     Preparing(&'a Preparing),
+    /// The working tree cannot be mounted, for the reason in this sentence; so its files are written.
+    NotMounted(&'a str),
     /// A warning, in git's words.
     Warning(&'a str),
     /// The new branch follows another one.

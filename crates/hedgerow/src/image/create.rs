@@ -262,6 +262,7 @@ impl Making<'_> {
             worktree_attributes: source.worktree_attributes,
             tree_mtime_s: source.tree_mtime_s,
             cancel: self.options.execution.cancel.clone(),
+            ..ArchiveOptions::default()
         };
         let labelled = self.labelled(recipe);
         let repository = source.repository;

@@ -128,7 +128,7 @@ impl Parts {
         );
         let reuse = reuse.map_err(|error| match error {
             NotReusable::Failed(error) => *error,
-            error => WriteError::Reuse(error),
+            error => WriteError::Reuse(Box::new(error)),
         })?;
         let options = CreateOptions {
             reuse: Some(Arc::new(reuse)),

@@ -1,7 +1,7 @@
 use super::{File, FragmentTail, Image, MetadataReader};
-use crate::buffers::Buffer;
 use crate::format::{SizeWord, SUPERBLOCK_BYTES};
 use crate::{Damage, Part, Result};
+use hedgerow_image::buffers::Buffer;
 use std::sync::Arc;
 
 /// A part of a file's content that is stored contiguously; at most one block long.

@@ -1,10 +1,10 @@
 //! Iterates over the entries of an image.
 
-use super::selection::Selection;
 use super::tree::{Descent, TreeEntry};
 use super::{Image, Inode};
 use crate::format::Reference;
 use crate::{Error, Result};
+use hedgerow_image::Selection;
 use hedgerow_tree::{Metadata, Omission};
 use std::io;
 use std::ops::ControlFlow;

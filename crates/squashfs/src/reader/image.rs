@@ -1,12 +1,12 @@
-use super::cache::Cache;
 use super::metadata::MetadataBlock;
-use super::source::ReadAt;
 use super::superblock::{damage_of, Layout};
-use crate::buffers::{Buffer, Buffers};
 use crate::format::{flags, Superblock, METADATA_RAW, SUPERBLOCK_BYTES};
 use crate::{Damage, Error, Part, Result};
 use hedgerow_codec::block::{BlockDecompressor, BlockError, Compressor, Settings};
 use hedgerow_fs::ReadFile;
+use hedgerow_image::buffers::{Buffer, Buffers};
+use hedgerow_image::cache::Cache;
+use hedgerow_image::ReadAt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 

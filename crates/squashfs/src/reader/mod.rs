@@ -1,8 +1,7 @@
-//! Reads images. The layers, each built on the ones before it: bytes ([`source`]), superblock and
+//! Reads images. The layers, each built on the ones before it: bytes ([`ReadAt`]), superblock and
 //! layout ([`superblock`]), metadata blocks ([`metadata`]), tables, inodes, directories, extended
 //! attributes, contents ([`data`]), and the tree.
 
-mod cache;
 pub(crate) mod data;
 mod directory;
 mod entries;
@@ -11,8 +10,7 @@ mod info;
 mod inode;
 mod metadata;
 mod nodes;
-mod selection;
-mod source;
+
 mod superblock;
 mod tables;
 mod tree;
@@ -21,13 +19,13 @@ mod xattr;
 pub use data::{Piece, Pieces};
 pub use directory::{DirectoryEntry, Listing};
 pub(crate) use entries::{Entries, ImageEntry};
+pub use hedgerow_image::ReadAt;
 pub use image::Image;
 pub use info::Info;
 pub use inode::{Body, Directory, File, FragmentTail, Inode};
 pub(crate) use metadata::{MetadataReader, Region};
 pub(crate) use nodes::InFile;
 pub use nodes::{nodes_of_image, ImageNodes};
-pub use source::ReadAt;
 pub(crate) use superblock::LookupTable;
 pub use tree::{ImageSource, TreeEntry};
 pub use xattr::Xattrs;

@@ -1,9 +1,9 @@
 //! An image as a source of nodes.
 
 use super::entries::{Entries, ImageEntry};
-use super::selection::Selection;
 use super::{Body, File, Image, Piece};
 use crate::{Error, Result};
+use hedgerow_image::Selection;
 use hedgerow_tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
 use std::collections::VecDeque;
 use std::sync::Arc;

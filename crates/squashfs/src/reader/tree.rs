@@ -1,8 +1,8 @@
-use super::selection::Selection;
 use super::{Body, Directory, Image, Inode, Listing};
 use crate::format::Reference;
 use crate::{Damage, Error, Part, Result};
 use bstr::ByteSlice;
+use hedgerow_image::Selection;
 use hedgerow_tree::{Entry, Metadata, Omission, TreeSource};
 use std::collections::HashSet;
 use std::io;

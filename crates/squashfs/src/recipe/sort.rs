@@ -4,8 +4,8 @@ use super::lines::{for_each_line, Trim};
 use super::pattern::{matches, matches_path};
 use super::words::{canonical, Words};
 use super::RecipeError;
-use crate::writer::Treatment;
 use bstr::{BString, ByteSlice};
+use hedgerow_image::Treatment;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

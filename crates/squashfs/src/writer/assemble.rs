@@ -5,15 +5,18 @@
 //! deepest first: everything that a level refers to has its place by then, and each level is
 //! compressed in parallel.
 
+use super::attributes::Attributes;
 use super::inode::{self, IndexEntry, Listing};
 use super::leaves::Leaves;
 use super::metadata::{MetadataTable, Place};
-use super::names::{Child, Names, Target};
-use super::tree::{Directory, Tree};
-use super::{CreateOptions, WriteError};
+use super::tree::Tree;
+use super::CreateOptions;
 use crate::format::{InodeType, Reference, METADATA_BYTES, RUN_ENTRIES};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
+use hedgerow_image::directories::Directory;
+use hedgerow_image::names::{Child, Names, Target};
+use hedgerow_image::WriteError;
 
 /// The compressed tables.
 pub(super) struct Assembled {
@@ -39,9 +42,9 @@ pub(super) fn assemble<'s>(
         count,
         inodes: std::mem::replace(&mut tree.inodes, table()),
         listings: table(),
-        places: vec![Place::default(); tree.directories.len()],
+        places: vec![Place::default(); tree.directories.all().len()],
     };
-    let mut order: Vec<(u32, Directory)> = (0..).zip(tree.directories.drain(..)).collect();
+    let mut order: Vec<(u32, Directory<Attributes>)> = (0..).zip(tree.directories.take()).collect();
     order.sort_by_key(|(_, directory)| std::cmp::Reverse(directory.depth));
     for level in order.chunk_by_mut(|(_, a), (_, b)| a.depth == b.depth) {
         assembly.level(level)?;
@@ -86,7 +89,7 @@ const RUN_HEADER_BYTES: u64 = 12;
 
 impl Assembly<'_, '_> {
     /// Writes the directories of one depth: first all listings, then all inodes.
-    fn level(&mut self, level: &mut [(u32, Directory)]) -> Result<(), WriteError> {
+    fn level(&mut self, level: &mut [(u32, Directory<Attributes>)]) -> Result<(), WriteError> {
         self.inodes.settle()?;
         let mut drafts = Vec::with_capacity(level.len());
         let mut settled = self.listings.place().0;

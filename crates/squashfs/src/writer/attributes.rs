@@ -1,7 +1,7 @@
 //! The attributes common to all inodes, and the owners and groups they refer to.
 
-use super::entry::Entry;
-use super::WriteError;
+use hedgerow_image::Entry;
+use hedgerow_image::WriteError;
 use hedgerow_tree::NodeKind;
 use std::collections::HashMap;
 
@@ -23,13 +23,18 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    pub(super) fn of(entry: &Entry, ids: &mut Ids, xattrs: u32) -> Result<Self, WriteError> {
+    pub(super) fn of(
+        entry: &Entry,
+        mtime: u32,
+        ids: &mut Ids,
+        xattrs: u32,
+    ) -> Result<Self, WriteError> {
         Ok(Attributes {
             kind: entry.kind,
             mode: entry.mode,
             uid: ids.number(entry.uid)?,
             gid: ids.number(entry.gid)?,
-            mtime: entry.mtime,
+            mtime,
             xattrs,
         })
     }

@@ -1,10 +1,11 @@
 //! The work of the second stage: compresses the blocks of a batch.
 
-use super::plan::{Batch, Block, Event};
-use super::{CreateOptions, Reuse, Uncompressed, WriteError};
-use crate::buffers::{Buffer, Buffers};
+use super::{CreateOptions, Reuse, Uncompressed};
 use crate::format::SizeWord;
 use hedgerow_codec::block::{BlockCompressor, BlockError};
+use hedgerow_image::buffers::{Buffer, Buffers};
+use hedgerow_image::plan::{Batch, Block, Event};
+use hedgerow_image::WriteError;
 
 /// A compressed batch.
 pub(super) struct Packed {
@@ -50,7 +51,12 @@ impl<'w> Worker<'w> {
                 Event::Holes { blocks, bytes } => Event::Holes { blocks, bytes },
                 Event::Elsewhere => Event::Elsewhere,
                 Event::Run { first } => Event::Run { first },
-                Event::File { entry, stored } => Event::File { entry, stored },
+                Event::Known { number } => Event::Known { number },
+                Event::File { entry, stored, .. } => Event::File {
+                    entry,
+                    stored,
+                    inline: None,
+                },
                 Event::Other(entry) => Event::Other(entry),
                 Event::Skipped(error) => Event::Skipped(error),
             });

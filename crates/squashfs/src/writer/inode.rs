@@ -1,12 +1,18 @@
 //! Encodes inodes for the inode table: section 5 of the format description.
 
 use super::attributes::Attributes;
-use super::fragments::Tail;
 use super::pack::Layout;
-use crate::format::{InodeType, DIRECTORY_EXTRA_BYTES, NO_XATTRS};
+use crate::format::{InodeType, DIRECTORY_EXTRA_BYTES, NO_FRAGMENT, NO_XATTRS};
+use hedgerow_image::fragments::Tail;
 
 /// The bytes of the inode number in an encoded inode.
 pub(super) const NUMBER: std::ops::Range<usize> = 12..16;
+
+/// What stands in the inode of a file without a tail in a fragment block.
+const NO_TAIL: Tail = Tail {
+    fragment: NO_FRAGMENT,
+    offset: 0,
+};
 
 /// Encodes the header common to all inodes, with room for `room` bytes more.
 fn start(attributes: Attributes, number: u32, extended: bool, room: usize) -> Vec<u8> {
@@ -32,7 +38,7 @@ pub(super) fn file(
     layout: &Layout,
     nlink: u32,
 ) -> Vec<u8> {
-    let tail = layout.tail.unwrap_or(Tail::NONE);
+    let tail = layout.tail.unwrap_or(NO_TAIL);
     let has_xattrs = attributes.xattrs != NO_XATTRS;
     let small = (u32::try_from(layout.start), u32::try_from(size));
     match small {

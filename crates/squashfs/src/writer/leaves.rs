@@ -5,10 +5,10 @@ use super::attributes::Attributes;
 use super::blocks::{BlockList, Run};
 use super::inode;
 use super::metadata::{MetadataTable, Place};
-use super::names::Target;
 use super::pack::Layout;
-use super::WriteError;
 use crate::format::METADATA_BYTES;
+use hedgerow_image::names::Target;
+use hedgerow_image::WriteError;
 use std::collections::HashMap;
 
 /// Metadata is compressed when this many bytes are pending.

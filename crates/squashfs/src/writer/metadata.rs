@@ -1,10 +1,10 @@
 //! Tables of metadata blocks: pieces of 8 KiB, compressed in parallel and stored one after the
 //! other.
 
-use super::WriteError;
 use crate::format::{Reference, METADATA_BYTES, METADATA_HEADER_BYTES, METADATA_RAW};
 use hedgerow_codec::block::{BlockCompressor, BlockDecompressor, Settings};
 use hedgerow_engine::{run_ordered, Options, Window};
+use hedgerow_image::WriteError;
 
 /// Limit of the pieces in progress, in bytes.
 const WINDOW: Window = Window { bytes: 4 << 20 };

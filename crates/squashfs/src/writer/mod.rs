@@ -1,63 +1,38 @@
 //! Writes images; [`create`] is the entry point.
 //!
-//! Two stages run at the same time: as many workers as the file system can use read and hash
-//! contents ([`gather`]), and one worker per processor compresses blocks ([`pack`]). Between them,
-//! a plan is made in the order of the entries ([`plan`]). It alone decides the layout, so the image
-//! is the same for any number of workers.
+//! Contents are read, planned and packed as [`hedgerow_image`] describes.
 
 mod assemble;
 mod attributes;
 mod blocks;
 mod compress;
-mod digest;
-mod entry;
-mod error;
-mod fragments;
-mod gather;
 mod inode;
-mod item;
 mod kernel;
 mod leaves;
 mod metadata;
-mod names;
-mod output;
 mod pack;
-mod plan;
 mod reuse;
-mod runs;
 mod slots;
 mod tables;
 mod tree;
 mod xattrs;
 
-pub use error::WriteError;
-pub use item::{Item, Role, Treatment};
 pub use reuse::{NotReusable, Reuse};
-pub use tree::{Clamped, Unstored};
 
-use crate::buffers::Buffers;
+use crate::parts::sealed;
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
-use digest::LargeFiles;
-use gather::{gather, GatherOptions};
 use hedgerow_codec::block::{Compressor, Settings};
-use hedgerow_engine::{Execution, Jobs, Options, Window};
-use hedgerow_fs::threads::start_scoped;
+use hedgerow_engine::{Execution, Jobs, Options};
 use hedgerow_fs::OutputFile;
+use hedgerow_image::buffers::Buffers;
+use hedgerow_image::gather::GatherOptions;
+use hedgerow_image::plan::PlanOptions;
+use hedgerow_image::{stages, Created, FragmentPolicy, Item, Output, WriteError};
 use hedgerow_tree::NodeError;
-use output::Output;
 use pack::{pack, Packing};
-use plan::{PlanOptions, Planner};
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
 use std::sync::Arc;
 use tree::Tree;
-
-/// Limit of the data in progress at each of the two stages in bytes: a base, and an addition per
-/// worker.
-const WINDOW_BYTES: u64 = 4 << 20;
-const WORKER_BYTES: u64 = 1 << 20;
-/// Number of batches of gathered entries that may wait for the plan.
-const WAITING: usize = 4;
 
 /// Default of [`CreateOptions::hole_limit_bytes`] in blocks; inodes list that many holes in 128
 /// MiB.
@@ -83,6 +58,8 @@ pub struct CreateOptions {
     pub uncompressed: Uncompressed,
     /// Whether extended attributes are stored.
     pub xattrs: bool,
+    /// Whether hard links stay together. If not, each name gets an inode of its own.
+    pub hard_links: bool,
     /// Whether unreadable entries are left out and reported instead of failing.
     pub skip_unreadable: bool,
     /// Whether to write an export table, which NFS and open_by_handle_at(2) need.
@@ -117,6 +94,7 @@ impl Default for CreateOptions {
             holes: true,
             uncompressed: Uncompressed::default(),
             xattrs: true,
+            hard_links: true,
             skip_unreadable: false,
             exportable: false,
             mtime_s: None,
@@ -142,17 +120,6 @@ impl CreateOptions {
     }
 }
 
-/// Which parts of files are stored in fragment blocks, together with parts of other files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FragmentPolicy {
-    /// None.
-    Never,
-    /// Files smaller than a block.
-    SmallFiles,
-    /// The tail of every file: the bytes after its last full block.
-    Always,
-}
-
 /// Parts of an image that are stored as they are, without being compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uncompressed {
@@ -166,25 +133,6 @@ pub struct Uncompressed {
     pub ids: bool,
     /// Extended attributes.
     pub xattrs: bool,
-}
-
-/// What was written.
-#[derive(Debug)]
-pub struct Created {
-    /// Size of the file in bytes, with the offset and padding.
-    pub bytes: u64,
-    /// Number of inodes; hard links count once.
-    pub inodes: u32,
-    /// Number of distinct nonempty contents stored.
-    pub stored_files: u32,
-    /// Number of fragment blocks.
-    pub fragments: u32,
-    /// Why entries, or their attributes, were left out.
-    pub skipped: Vec<NodeError>,
-    /// Extended attributes that the format or the kernel cannot hold.
-    pub unstored_xattrs: Unstored,
-    /// Times that the format cannot hold.
-    pub clamped_times: Clamped,
 }
 
 /// Writes an image of `items` to `target`. The file gets its name when it is complete; until then,
@@ -227,7 +175,7 @@ pub(crate) fn create_with_end<I: Into<Item>>(
     let packers = options.packers();
     let mut tree = Tree::new(&settings, &packers, options.uncompressed);
     let packing = store_contents(items, options, &mut output, &mut tree)?;
-    if tree.directories.is_empty() {
+    if tree.directories.all().is_empty() {
         return Err(WriteError::Limit {
             reason: "it has no root".into(),
         });
@@ -247,10 +195,17 @@ pub(crate) fn create_with_end<I: Into<Item>>(
     )?;
     superblock.bytes_used = output.position();
     let first = superblock.to_bytes();
-    let end = end.map(|end| end(&skipped));
+    let note = end.map(|end| end(&skipped));
+    let after = |file: &OutputFile, bytes| match note {
+        None => Ok(Vec::new()),
+        Some(note) => sealed(note, bytes, |buffer, position| {
+            file.read_exact_at(buffer, position)?;
+            Ok(buffer.len())
+        }),
+    };
     let padding = options.padding_bytes.max(1);
     Ok(Created {
-        bytes: output.finish(&first, padding, end, options.replace)?,
+        bytes: output.finish_with(&first, padding, options.replace, after)?,
         inodes: superblock.inode_count,
         stored_files: packing.layouts.len() as u32 + packing.tails,
         fragments: superblock.fragment_count,
@@ -270,54 +225,26 @@ fn store_contents<I: Into<Item>>(
     let plan = PlanOptions {
         block_bytes: options.block_bytes as usize,
         fragments: options.fragments,
+        inline_bytes: 0,
+        scattered: false,
         dedup: options.dedup,
     };
     let wanted = GatherOptions {
         block_bytes: plan.block_bytes,
         xattrs: options.xattrs,
+        hard_links: options.hard_links,
+        rereads: false,
         dedup: options.dedup,
         holes: options.holes,
         skip_unreadable: options.skip_unreadable,
         hole_limit_bytes: options.hole_limit_bytes,
     };
-    let large = &LargeFiles::default();
     let buffers = &Buffers::default();
-    let (sender, receiver) = sync_channel(WAITING);
-    std::thread::scope(|threads| {
-        let readers = options.readers();
-        let read = move || {
-            gather(
-                items,
-                &readers,
-                window(&readers),
-                wanted,
-                (large, buffers),
-                &sender,
-            )
-        };
-        let readers = start_scoped(threads, "gather", read)?;
-        let batches = Planner::new(receiver.into_iter().flatten(), large, buffers, plan);
-        let packed = pack(batches, options, buffers, output, tree);
-        let gathered = readers
-            .join()
-            .unwrap_or_else(|_| Err(WriteError::Panicked("while contents were read".into())));
-        match (packed, gathered) {
-            // If packing fails, the channel closes and the readers end as if cancelled, so the error
-            // of packing is the cause.
-            (Err(error), _) | (Ok(_), Err(error)) => Err(error),
-            (Ok(packing), Ok(())) => Ok(packing),
-        }
-    })
-}
-
-/// The limit of the data in progress at a stage with these workers.
-fn window(workers: &Options) -> Window {
-    let count = match workers.jobs {
-        Jobs::Fixed(count) => count.get() as u64,
-        // Automatic workers mostly wait for the file system and hold little data.
-        Jobs::Auto => 4,
-    };
-    Window {
-        bytes: WINDOW_BYTES + count.saturating_mul(WORKER_BYTES),
-    }
+    stages::store_contents(
+        items,
+        &options.readers(),
+        (wanted, plan),
+        buffers,
+        |batches| pack(batches, options, buffers, output, tree),
+    )
 }

@@ -2,17 +2,18 @@
 
 use super::blocks::BlockList;
 use super::compress::{Packed, Worker};
-use super::fragments::Tail;
 use super::kernel;
-use super::output::Output;
-use super::plan::{Batch, Block, Content, Event, Stored};
 use super::slots::Slots;
 use super::tree::Tree;
-use super::{CreateOptions, WriteError};
-use crate::buffers::Buffers;
+use super::CreateOptions;
 use crate::format::SizeWord;
 use hedgerow_codec::block::Compressor;
 use hedgerow_engine::run_ordered;
+use hedgerow_image::buffers::Buffers;
+use hedgerow_image::fragments::Tail;
+use hedgerow_image::plan::{Batch, Block, Content, Event, Stored};
+use hedgerow_image::Output;
+use hedgerow_image::{stages, WriteError};
 use std::borrow::Cow;
 
 /// Where and how a file's content is stored.
@@ -108,7 +109,7 @@ pub(super) fn pack(
     let mut current: Option<Current> = None;
     run_ordered(
         &packers,
-        super::window(&packers),
+        stages::window(&packers),
         items,
         |_| Worker::new(options, buffers),
         Worker::compress,
@@ -181,7 +182,8 @@ fn commit(
                 slots.push(position, word);
                 packing.fragments.push((position, word));
             }
-            Event::File { entry, stored } => {
+            Event::Known { .. } => return Err(lost_run()),
+            Event::File { entry, stored, .. } => {
                 let content = packing.settle(current.take(), stored, output)?;
                 if let Some(entry) = entry {
                     tree.file(entry, packing.layout(content).into_owned())?;

@@ -1,13 +1,13 @@
 //! Reuses compressed blocks of an older image, if the compressor would produce the same bytes
 //! again.
 
-use super::WriteError;
 use crate::format::SizeWord;
 use crate::reader::data::Stored;
 use crate::reader::{Body, Image, ImageSource};
 use crate::{Damage, Part, Result};
 use hedgerow_codec::block::{BlockCompressor, BlockError, Compressor, Settings};
 use hedgerow_engine::{run_ordered, Execution, Jobs, Window};
+use hedgerow_image::WriteError;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -20,6 +20,11 @@ const BATCH: usize = 8;
 const SAMPLES: usize = 16;
 /// One in this many blocks that are reused, selected by its hash, is recompressed too.
 const LATER_SAMPLES: u16 = 1024;
+
+/// The error if a block of the older image cannot be used while the new one is written.
+fn unusable(reason: NotReusable) -> WriteError {
+    WriteError::Reuse(Box::new(reason))
+}
 
 /// The blocks of older images by the hash of their content.
 pub struct Reuse {
@@ -171,11 +176,11 @@ impl Reuse {
         let image = self.images.get(*image as usize);
         let image = image.expect("a block is in one of the images");
         let read = image.read_stored(extent.part, extent.position, extent.word);
-        let read = read.map_err(|error| WriteError::Reuse(error.into()))?;
+        let read = read.map_err(|error| unusable(error.into()))?;
         let [.., high, low] = digest.as_bytes();
         let is_sample = u16::from_le_bytes([*high, *low]).is_multiple_of(LATER_SAMPLES);
         if is_sample && !is_same(compressor, block, extent.word, &read)? {
-            return Err(WriteError::Reuse(NotReusable::Encoder));
+            return Err(unusable(NotReusable::Encoder));
         }
         match room.get_mut(..read.len()) {
             Some(room) => room.copy_from_slice(&read),

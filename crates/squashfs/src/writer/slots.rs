@@ -1,7 +1,7 @@
-//! How shareable blocks are stored, by number. [`runs`](super::runs) uses the same numbers.
+//! How shareable blocks are stored, by number. [`runs`](hedgerow_image::runs) uses the same numbers.
 
-use super::runs::KNOWN_BLOCKS;
 use crate::format::SizeWord;
+use hedgerow_image::runs::KNOWN_BLOCKS;
 
 /// The position of one in this many blocks is kept; the others follow from the sizes.
 const PLACES: usize = 1024;

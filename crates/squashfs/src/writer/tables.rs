@@ -2,13 +2,14 @@
 
 use super::assemble::assemble;
 use super::metadata::MetadataTable;
-use super::output::Output;
 use super::pack::{Fragment, Packing};
 use super::tree::Tree;
-use super::{CreateOptions, FragmentPolicy, WriteError};
+use super::CreateOptions;
 use crate::format::{flags, Reference, SizeWord, Superblock, MAGIC, NO_TABLE, VERSION};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
+use hedgerow_image::Output;
+use hedgerow_image::{FragmentPolicy, WriteError};
 
 /// A superblock without the positions of the tables.
 pub(super) fn superblock(

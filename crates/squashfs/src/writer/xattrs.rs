@@ -1,12 +1,12 @@
 //! Builds the tables of extended attributes: section 9 of the format description. Equal sets are
 //! stored once, and so are equal long values.
 
-use super::digest::{shortened, Digest};
 use super::metadata::{MetadataTable, Place};
-use super::WriteError;
 use crate::format::{NO_XATTRS, XATTR_ID_ENTRY_BYTES, XATTR_OUT_OF_LINE, XATTR_PREFIXES};
 use hedgerow_codec::block::Settings;
 use hedgerow_engine::Options;
+use hedgerow_image::digest::{shortened, Digest};
+use hedgerow_image::WriteError;
 use hedgerow_tree::Xattr;
 use std::collections::HashMap;
 

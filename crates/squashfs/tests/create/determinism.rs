@@ -1,8 +1,8 @@
 //! The same bytes, whoever did the work.
 
-use crate::trees::make;
 use crate::{image_of, options};
 use hedgerow_codec::block::Compressor;
+use hedgerow_testkit::image_trees::make;
 
 #[test]
 fn any_number_of_workers_writes_the_same_image() {

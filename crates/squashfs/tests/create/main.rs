@@ -14,7 +14,6 @@ mod oracle;
 mod parts;
 mod recreated;
 mod reuse;
-mod trees;
 
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::Execution;

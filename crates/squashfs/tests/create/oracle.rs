@@ -1,15 +1,13 @@
 //! Readers that we did not write give back the tree.
 
-use crate::trees::{is_root, make, place, Random};
 use crate::{image_of, options};
 use hedgerow_codec::block::Compressor;
 use hedgerow_squashfs::{verify, FragmentPolicy};
-use sha2::Digest;
+use hedgerow_testkit::image_trees::{self as trees, assert_same, is_root, make, place, Random};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -86,7 +84,7 @@ fn tree(seed: u64) {
         assert_eq!(report.findings, [], "{what}");
         if is_root() && compressor != Compressor::Lzma {
             mounted(&image, |mounted| {
-                same(&listing(mounted), &expected, &format!("mounted: {what}"))
+                assert_same(&listing(mounted), &expected, &format!("mounted: {what}"))
             });
         }
         for (reader, is_whole) in [(unsquashfs as Reader, true), (rdsquashfs, false)] {
@@ -100,7 +98,7 @@ fn tree(seed: u64) {
                     }
                 };
                 let (found, expected) = (seen(&listing(&unpacked)), seen(&expected));
-                same(&found, &expected, &format!("{name}: {what}"));
+                assert_same(&found, &expected, &format!("{name}: {what}"));
                 fs::remove_dir_all(&unpacked).unwrap();
             }
         }
@@ -118,20 +116,6 @@ fn of_rdsquashfs(listing: &str) -> String {
     };
     let lines = listing.lines().filter(|line| !line.starts_with("\"\" "));
     lines.map(|line| words(line) + "\n").collect()
-}
-
-/// Both listings are the same, line by line.
-fn same(found: &str, expected: &str, what: &str) {
-    let (found, expected): (Vec<&str>, Vec<&str>) =
-        (found.lines().collect(), expected.lines().collect());
-    let is_in = |lines: &[&str], line: &&str| !lines.contains(line);
-    let more: Vec<_> = found.iter().filter(|line| is_in(&expected, line)).collect();
-    let less: Vec<_> = expected.iter().filter(|line| is_in(&found, line)).collect();
-    assert!(
-        more.is_empty() && less.is_empty(),
-        "{what}\n+ {more:#?}\n- {less:#?}"
-    );
-    assert_eq!(found.len(), expected.len(), "{what}");
 }
 
 fn unsquashfs(image: &Path, unpacked: &Path) -> Option<&'static str> {
@@ -191,58 +175,13 @@ fn random_length(number: u64) -> usize {
 /// All that a tree holds, a line an entry.
 fn listing(root: &Path) -> String {
     let own = hedgerow_fs::Dir::open(root).unwrap();
-    let mut lines = Vec::new();
-    let mut pending = vec![PathBuf::new()];
-    while let Some(path) = pending.pop() {
-        let stat = fs::symlink_metadata(root.join(&path)).unwrap();
-        let kind = stat.file_type();
-        let mut content = Vec::new();
-        if kind.is_dir() {
-            let entries = fs::read_dir(root.join(&path)).unwrap();
-            pending.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
-        } else if kind.is_file() {
-            content = fs::read(root.join(&path)).unwrap();
-        } else if kind.is_symlink() {
-            let target = fs::read_link(root.join(&path)).unwrap();
-            content = target.into_os_string().into_encoded_bytes();
-        }
+    trees::listing(root, &|path| {
         let mut xattrs = own.xattrs_of(path.as_os_str().as_bytes()).unwrap();
         xattrs.sort();
-        let size = if kind.is_dir() { 0 } else { stat.size() };
-        lines.push(format!(
-            "{path:?} {:o} {}:{} {}-links, {} s, {size} bytes {:?}, device {:x}, {xattrs:?}\n",
-            stat.mode(),
-            stat.uid(),
-            stat.gid(),
-            stat.nlink(),
-            stat.mtime(),
-            sha2::Sha256::digest(&content),
-            stat.rdev(),
-        ));
-    }
-    lines.sort();
-    lines.concat()
+        format!("{xattrs:?}")
+    })
 }
 
 fn mounted(image: &Path, look: impl FnOnce(&Path)) {
-    let at = place();
-    let words = ["-t", "squashfs", "-o", "loop,ro"];
-    let done = Command::new("mount")
-        .args(words)
-        .arg(image)
-        .arg(at.path())
-        .output()
-        .unwrap();
-    if !done.status.success() {
-        hedgerow_testkit::skip(&format!("mount: {}", String::from_utf8_lossy(&done.stderr)));
-        return;
-    }
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(at.path())));
-    run(Command::new("umount").arg("-l").arg(at.path()));
-    outcome.unwrap();
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{command:?}: {output:?}");
+    trees::mounted(image, "squashfs", "loop,ro", look);
 }

@@ -1,8 +1,9 @@
 //! Parts that are stored without being compressed, holes that are stored as data, and an offset.
 
-use crate::{image_of, options, trees};
+use crate::{image_of, options};
 use hedgerow_codec::block::Compressor;
 use hedgerow_squashfs::{verify, CreateOptions, Image, Uncompressed};
+use hedgerow_testkit::image_trees as trees;
 use hedgerow_testkit::require;
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,9 @@
 //! An image is as good a source as the directory it was made of.
 
-use crate::{image_of, options, trees};
+use crate::{image_of, options};
 use hedgerow_codec::block::Compressor;
 use hedgerow_squashfs::{create, nodes_of_image, Error, Image};
+use hedgerow_testkit::image_trees as trees;
 use std::sync::Arc;
 
 #[test]

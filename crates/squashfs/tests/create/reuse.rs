@@ -1,9 +1,9 @@
 //! Blocks of an older image make no difference but in time.
 
-use crate::trees::{make, place};
 use crate::{image_of, options};
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_squashfs::{Image, NotReusable, Reuse};
+use hedgerow_testkit::image_trees::{make, place};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -51,6 +51,12 @@ pub struct Add {
     /// Why it is locked
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<OsString>,
+    /// Mount it over an image of the commit, regardless of hedgerow.worktreeMount
+    #[arg(long, overrides_with = "no_mount", conflicts_with = "no_checkout")]
+    pub mount: bool,
+    /// Write its files, regardless of hedgerow.worktreeMount
+    #[arg(long)]
+    pub no_mount: bool,
     /// Set the start point as upstream of the new branch
     #[arg(long)]
     pub track: bool,
@@ -174,6 +180,7 @@ impl Add {
             },
             guess_remote: wish(self.guess_remote, self.no_guess_remote),
             relative_paths: self.links.wish(),
+            mount: wish(self.mount, self.no_mount),
             ..AddOptions::default()
         }
     }
@@ -222,7 +229,7 @@ fn tell(
             };
             output.say(format_args!("Preparing worktree ({what})"));
         }
-        Notice::Warning(text) => output.warn(text),
+        Notice::Warning(text) | Notice::NotMounted(text) => output.warn(text),
         Notice::Follows(start) => {
             if let Some(followed) = &start.follows {
                 output.data(messages::follows(start.short(), followed).as_bytes());

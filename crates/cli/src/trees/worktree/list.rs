@@ -136,6 +136,9 @@ fn aligned(
             locked.as_ref().map(|it| it.as_bstr()),
             is_verbose,
         );
+        if tree.is_mounted()? == Some(false) {
+            note(&mut text, "unmounted", Some("".into()), false);
+        }
         let prunable = tree.prune_reason(repository, expiry)?;
         let prunable = prunable.as_ref().map(|reason| reason.as_str().into());
         note(&mut text, "prunable", prunable, is_verbose);

@@ -11,6 +11,7 @@ use crate::execution;
 use crate::failure::{Failure, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
+use crate::trees::mounts::Chosen;
 use bstr::BString;
 use clap::{Args, Subcommand};
 use hedgerow::repository::{Error, Expiry};
@@ -36,6 +37,8 @@ pub enum Action {
     List(list::List),
     /// Prevent a working tree from being pruned, moved or removed
     Lock(Lock),
+    /// Mount working trees that were added with --mount
+    Mount(Chosen),
     /// Move a working tree
     Move(Move),
     /// Remove the data of deleted working trees
@@ -46,6 +49,8 @@ pub enum Action {
     Repair(Repair),
     /// Unlock a working tree
     Unlock(Unlock),
+    /// Unmount working trees; their changes are kept
+    Unmount(Chosen),
 }
 
 #[derive(Debug, Args)]
@@ -128,7 +133,7 @@ impl Links {
 
 pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::configurable(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let (repository, here) = Repository::discover_unmounted(&environment::of_git(global)?)?;
     match &command.action {
         Action::Add(command) => return add::run(command, &repository, execution, global, output),
         Action::List(command) => list::run(command, &repository, global, output)?,
@@ -169,6 +174,8 @@ pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, F
             return Ok(if failures.is_empty() { 0 } else { REFUSED });
         }
         Action::Repair(command) => return run_repair(command, &repository, output),
+        Action::Mount(it) => return it.run(&repository, here, Some(&execution), global, output),
+        Action::Unmount(it) => return it.run(&repository, here, None, global, output),
     }
     Ok(0)
 }

@@ -36,6 +36,7 @@ const SUBCOMMANDS: [(&str, GitOptions); 8] = [
                 GitOption::switch(Some(b'd'), "detach"),
                 GitOption::switch(None, "checkout").by_default().or_not(),
                 GitOption::switch(None, "lock"),
+                GitOption::switch(None, "mount").or_not(),
                 REASON,
                 GitOption::switch(None, "track").or_not(),
                 GitOption::switch(None, "guess-remote").or_not(),

@@ -63,6 +63,8 @@ pub struct ResetOptions {
     pub intent_to_add: bool,
     /// Leave the stat data of the index as they are, and do not look for unstaged changes.
     pub no_refresh: bool,
+    /// Count every file as the index has it, without looking: the working tree was just made.
+    pub trusts_index: bool,
     /// Whether submodules move along; `None`: as `submodule.recurse` says.
     pub recurse_submodules: Option<bool>,
     /// With fewer files than this to write, a single worker writes them
@@ -134,6 +136,16 @@ fn try_to_reset(
         ResetTarget::Commit(commit) => move_head(repository, request, Some(*commit), options),
         ResetTarget::Unborn => move_head(repository, request, None, options),
     }
+}
+
+/// Notes a reset to `HEAD` that had nothing to change, as one that had.
+pub(crate) fn note_reset(repository: &Repository, execution: &Execution) -> Result<()> {
+    let head = repository.head()?;
+    let Some(commit) = head.id() else {
+        return Ok(());
+    };
+    let is_cancelled = || execution.cancel.is_cancelled();
+    HeadMove::prepare(repository, &head, commit, &is_cancelled)?.commit(repository, "HEAD".into())
 }
 
 /// Refuses what git refuses before it looks at anything.
@@ -221,6 +233,7 @@ fn move_head(
                 share: Share::All,
             };
             let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+            session.trusts_index = options.trusts_index;
             session.recurse(options.recurse_submodules);
             let source = request.branch(repository)?;
             session.set_source(source, Some(commit.unwrap_or(tree)));

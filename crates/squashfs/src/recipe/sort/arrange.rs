@@ -1,8 +1,8 @@
 //! Arranges nodes by the order of their contents.
 
 use super::SortRules;
-use crate::writer::{Item, Role, Treatment};
 use bstr::ByteSlice;
+use hedgerow_image::{Item, Role, Treatment};
 use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind, Xattr};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,0 +1,213 @@
+//! A mounted working tree has what git writes.
+
+use crate::scene::{can_mount, Scene};
+use hedgerow_testkit::{differences, isolate};
+
+/// Files that conversions change, each way.
+fn with_conversions(scene: &Scene) {
+    let repository = &scene.repository;
+    repository.write(
+        ".gitattributes",
+        "*.txt eol=crlf\n*.id ident\n*.u16 text working-tree-encoding=UTF-16LE\n*.up filter=up\n\
+         sub/** -ident\nleft export-ignore\n*.subst export-subst\n",
+    );
+    repository.git(&["config", "filter.up.smudge", "tr a-z A-Z"]);
+    repository.git(&["config", "filter.up.clean", "tr A-Z a-z"]);
+    for (path, content) in [
+        ("lines.txt", "one\ntwo\n"),
+        ("version.id", "$Id$\n"),
+        ("wide.u16", "w\0i\0d\0e\0\n\0"),
+        ("loud.up", "loud\n"),
+        ("sub/quiet.id", "$Id$\n"),
+        ("sub/.gitattributes", "*.txt eol=lf\n"),
+        ("sub/lines.txt", "one\ntwo\n"),
+        ("left", "left\n"),
+        ("v.subst", "$Format:%H$\n"),
+        ("twice/lines.txt", "one\ntwo\n"),
+    ] {
+        repository.write(path, content);
+    }
+    repository.write("large", vec![7; 3 << 20]);
+    repository.commit("conversions");
+}
+
+/// Adds a working tree by each program and compares them.
+fn compare(scene: &Scene, name: &str) {
+    scene.add(&format!("../{name}"));
+    scene
+        .by_git("r", &format!("worktree add ../{name}-git"))
+        .ok("git");
+    let (ours, gits) = (scene.tree(name), scene.tree(&format!("{name}-git")));
+    assert_eq!(differences(&gits, &ours), Vec::<String>::new());
+    scene.assert_clean(name);
+    let staged = |place: &str| scene.by_git(place, "ls-files -s -t").ok("ls-files");
+    assert_eq!(staged(name), staged(&format!("{name}-git")));
+    let git_dir = |name: &str| scene.path(&format!("r/.git/worktrees/{name}"));
+    for file in ["HEAD", "commondir", "ORIG_HEAD", "logs/HEAD"] {
+        let [ours, gits] = [name.to_owned(), format!("{name}-git")].map(|name| {
+            let text = std::fs::read_to_string(git_dir(&name).join(file)).unwrap();
+            text.replace("-git", "")
+        });
+        assert_eq!(ours, gits, "{file}");
+    }
+}
+
+#[test]
+fn conversions_are_those_of_a_checkout() {
+    if !can_mount() {
+        return;
+    }
+    for kind in ["erofs", "squashfs"] {
+        let scene = Scene::new();
+        scene
+            .repository
+            .git(&["config", "hedgerow.imageFormat", kind]);
+        with_conversions(&scene);
+        compare(&scene, "w");
+        assert_eq!(scene.read("w/loud.up"), "LOUD\n");
+        // Other settings: another image.
+        scene.repository.git(&["config", "core.autocrlf", "true"]);
+        compare(&scene, "crlf");
+        scene.repository.git(&["config", "core.symlinks", "false"]);
+        compare(&scene, "links");
+        scene.write("r/.git/info/attributes", "d/** eol=crlf\n");
+        compare(&scene, "info");
+        assert_eq!(scene.images().len(), 4);
+        let checked = scene.hedgerow("r", "image-store verify").ok("verify");
+        let checked = String::from_utf8(checked).unwrap();
+        let sound = checked.lines().filter(|line| line.ends_with(" ok")).count();
+        assert_eq!((sound, checked.lines().count()), (1, 4), "{checked}");
+    }
+}
+
+#[test]
+fn a_required_filter_that_fails_ends_it_as_in_git() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    with_conversions(&scene);
+    scene
+        .repository
+        .git(&["config", "filter.up.smudge", "false"]);
+    scene
+        .repository
+        .git(&["config", "filter.up.required", "true"]);
+    let ended = scene.hedgerow("r", "worktree add --mount ../w");
+    assert_eq!(ended.code, 128, "{}", ended.stderr);
+    assert!(ended.stderr.contains("loud.up"), "{}", ended.stderr);
+    assert!(!scene.path("w").exists() && !scene.path("r/.git/worktrees/w").exists());
+    assert_eq!(scene.images(), Vec::<String>::new());
+}
+
+#[test]
+fn a_sparse_checkout_stays_sparse() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    with_conversions(&scene);
+    scene
+        .by_git("r", "sparse-checkout set --cone d/e")
+        .ok("sparse");
+    compare(&scene, "w");
+    assert!(!scene.path("w/sub").exists() && scene.path("w/d/e/c").exists());
+    scene.by_git("w", "sparse-checkout add sub").ok("sparse");
+    assert!(scene.path("w/sub/quiet.id").exists());
+}
+
+#[test]
+fn submodules_are_empty_directories() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    let id = scene.repository.ask(&["rev-parse", "HEAD"]);
+    let entry = format!("160000,{id},module");
+    scene
+        .repository
+        .git(&["update-index", "--add", "--cacheinfo", &entry]);
+    scene.repository.git(&["commit", "-qm", "module"]);
+    compare(&scene, "w");
+    assert!(scene.path("w/module").is_dir());
+}
+
+#[test]
+fn what_differs_from_the_nearest_image_is_written() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    with_conversions(&scene);
+    scene.add("../first");
+    let repository = &scene.repository;
+    repository.write("a", "other\n");
+    repository.write("d/e/more/new.txt", "new\n");
+    repository.remove("d/b");
+    repository.remove("large");
+    repository.write("large/is/a/directory.now", "now\n");
+    repository.commit("two");
+    compare(&scene, "w");
+    assert_eq!(scene.images().len(), 1);
+    let upper = scene.path("r/.git/worktrees/w/hedgerow/upper");
+    assert!(upper.join("a").exists() && !upper.join("lines.txt").exists());
+    // Attributes change files that are the same in both trees.
+    repository.write("sub/.gitattributes", "*.txt eol=crlf\n");
+    repository.commit("three");
+    compare(&scene, "attributes");
+    assert_eq!(scene.images().len(), 2);
+    repository.git(&["config", "hedgerow.imageDistance", "0"]);
+    repository.write("a", "once more\n");
+    repository.commit("four");
+    compare(&scene, "far");
+    assert_eq!(scene.images().len(), 3);
+}
+
+#[test]
+fn git_moves_it_as_any_other() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    with_conversions(&scene);
+    scene.add("../w");
+    scene
+        .by_git("w", "mv d renamed")
+        .ok("a directory of the image is renamed");
+    scene.by_git("w", "commit -qm renamed").ok("commit");
+    scene.assert_clean("w");
+    scene.hedgerow("w", "switch -q -d main~1").ok("switch");
+    scene.assert_clean("w");
+    scene.by_git("w", "switch -q w").ok("switch");
+    scene.assert_clean("w");
+    assert_eq!(scene.read("w/renamed/b"), "two\n");
+    scene.lose_mounts();
+    scene.hedgerow("r", "worktree mount w").ok("mount");
+    scene.assert_clean("w");
+    assert_eq!(scene.read("w/renamed/b"), "two\n");
+    assert!(!scene.path("w/d").exists());
+}
+
+#[test]
+fn objects_that_a_remote_promises_are_fetched_at_once() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene
+        .repository
+        .git(&["config", "uploadpack.allowFilter", "true"]);
+    scene
+        .repository
+        .git(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let url = format!("file://{}", scene.path("r").display());
+    let mut clone = std::process::Command::new("git");
+    isolate(&mut clone).args(["clone", "-q", "--no-checkout", "--filter=blob:none", &url]);
+    let cloned = clone.arg(scene.path("partial")).status().unwrap();
+    assert!(cloned.success());
+    let added = scene.hedgerow("partial", "worktree add --mount ../w");
+    assert!(!added.stderr.contains("warning"), "{}", added.stderr);
+    added.ok("add");
+    assert_eq!(scene.tree("w"), scene.tree("r"));
+    scene.assert_clean("w");
+}

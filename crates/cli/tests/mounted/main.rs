@@ -1,0 +1,19 @@
+//! Working trees that are mounted, beside ordinary ones. Where mounting is not allowed, these tests say
+//! so and do nothing.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "tests make repositories and look at files"
+)]
+
+mod contents;
+mod faults;
+mod hindered;
+mod lifecycle;
+mod lost;
+mod plain;
+mod scene;
+mod session;
+mod store;
+mod twins;

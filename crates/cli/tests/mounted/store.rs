@@ -1,0 +1,138 @@
+//! The store of images.
+
+use crate::scene::{can_mount, Scene, HEDGEROW};
+use hedgerow_testkit::run;
+
+#[test]
+fn what_is_needed_stays_and_the_oldest_of_the_rest_goes() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageDistance", "0"]);
+    for version in ["1", "2", "3"] {
+        scene.repository.write("a", version);
+        scene.repository.commit(version);
+        scene.add(&format!("../w{version}"));
+    }
+    assert_eq!(scene.images().len(), 3);
+    scene.hedgerow("r", "image-store prune --all").ok("prune");
+    assert_eq!(scene.images().len(), 3);
+    scene.hedgerow("r", "worktree unmount w1").ok("unmount");
+    scene.hedgerow("r", "worktree remove w2").ok("remove");
+    let notes = |scene: &Scene, note: &str| {
+        let images = scene.images();
+        images.iter().filter(|line| line.ends_with(note)).count()
+    };
+    assert_eq!(
+        (notes(&scene, " mounted"), notes(&scene, " needed")),
+        (1, 1)
+    );
+    let shown = scene
+        .hedgerow("r", "image-store prune --all -n")
+        .ok("prune");
+    let removed = scene.hedgerow("r", "image-store prune --all").ok("prune");
+    assert_eq!(shown, removed);
+    assert_eq!(scene.images().len(), 2);
+    scene.hedgerow("r", "worktree mount w1").ok("mount");
+    assert_eq!(scene.read("w1/a"), "1");
+    // A limit is kept by whoever makes the next one.
+    scene.hedgerow("r", "worktree remove w1").ok("remove");
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageStoreSize", "1"]);
+    scene.repository.write("a", "4");
+    scene.repository.commit("4");
+    scene.add("../w4");
+    assert_eq!((scene.images().len(), notes(&scene, " mounted")), (2, 2));
+}
+
+#[test]
+fn damage_is_found() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageFormat", "erofs"]);
+    scene.repository.write("large", vec![b'x'; 100_000]);
+    scene.repository.commit("large");
+    scene.add("../w");
+    scene.hedgerow("r", "worktree remove w").ok("remove");
+    let name = scene.images()[0].split(' ').next().unwrap().to_owned();
+    let path = scene.path(&format!("r/.git/hedgerow/images/{name}.erofs"));
+    let mut image = std::fs::read(&path).unwrap();
+    let at = image
+        .windows(64)
+        .position(|bytes| bytes == [b'x'; 64])
+        .unwrap();
+    image[at + 20] = b'y';
+    std::fs::write(&path, image).unwrap();
+    let error = scene
+        .hedgerow("r", "image-store verify")
+        .failed(3, "verify");
+    assert!(
+        error.contains("differs from a checkout of its tree:\n  large"),
+        "{error}"
+    );
+}
+
+#[test]
+fn several_who_need_the_same_image_make_one() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let place = scene.path("r");
+            scope.spawn(move || {
+                let mut command = HEDGEROW.command(&place);
+                let tree = format!("../w{number}");
+                command.args(["worktree", "add", "--mount", "--detach", &tree]);
+                let added = run(command);
+                assert!(!added.stderr.contains("warning"), "{}", added.stderr);
+                added.ok("add");
+            });
+        }
+    });
+    assert_eq!(scene.images().len(), 1);
+    assert_eq!(scene.mounted().len(), 7);
+    for number in 0..6 {
+        scene.assert_clean(&format!("w{number}"));
+    }
+}
+
+#[test]
+fn clones_share_a_store_and_keep_what_the_other_needs() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.by_git("", "clone -q r clone").ok("clone");
+    let store = scene.path("shared").display().to_string();
+    for place in ["r", "clone"] {
+        scene
+            .by_git(place, &format!("config hedgerow.imageStore {store}"))
+            .ok("config");
+    }
+    scene.add("../w");
+    scene
+        .hedgerow("clone", "worktree add --mount ../v")
+        .ok("add");
+    scene.assert_clean("v");
+    assert_eq!(scene.images().len(), 1);
+    assert!(!scene.path("r/.git/hedgerow/images").exists());
+    scene.hedgerow("r", "worktree remove w").ok("remove");
+    scene.hedgerow("clone", "worktree unmount v").ok("unmount");
+    scene.hedgerow("r", "image-store prune --all").ok("prune");
+    assert_eq!(scene.images().len(), 1);
+    scene.hedgerow("clone", "worktree mount v").ok("mount");
+    scene.assert_clean("v");
+    scene.hedgerow("clone", "worktree remove v").ok("remove");
+    scene.hedgerow("r", "image-store prune --all").ok("prune");
+    assert_eq!(scene.images(), Vec::<String>::new());
+}

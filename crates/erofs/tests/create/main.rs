@@ -1,0 +1,57 @@
+//! Images that are written, as the kernel and fsck.erofs read them.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests make trees and look at files"
+)]
+
+mod determinism;
+mod oracle;
+
+use hedgerow_engine::Execution;
+use hedgerow_erofs::{create_numbered, CreateOptions};
+use hedgerow_image::{Created, WriteError};
+use hedgerow_testkit::image_trees as trees;
+use hedgerow_walk::{nodes_of_directory, WalkOptions};
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Options as a user would have them, with so many workers.
+pub fn options(workers: usize) -> CreateOptions {
+    CreateOptions {
+        replace: true,
+        execution: Execution::with_threads(NonZeroUsize::new(workers).unwrap()),
+        ..CreateOptions::default()
+    }
+}
+
+/// An image of the tree below `root`; also the numbers of its inodes, by path.
+pub fn image_of(
+    root: &Path,
+    target: &Path,
+    options: &CreateOptions,
+) -> Result<(Created, Vec<(Vec<u8>, u64)>), WriteError> {
+    let walk = WalkOptions {
+        execution: options.execution.clone(),
+        ..WalkOptions::default()
+    };
+    let mut numbers = Vec::new();
+    let mut tell = |path: &[u8], number| numbers.push((path.to_vec(), number));
+    let created = nodes_of_directory(root, walk, |nodes| {
+        create_numbered(nodes, target, options, &mut tell)
+    })??;
+    Ok((created, numbers))
+}
+
+/// All that a tree holds, a line an entry.
+pub fn listing(root: &Path) -> String {
+    let own = hedgerow_fs::Dir::open(root).unwrap();
+    trees::listing(root, &|path| {
+        let mut xattrs = own.xattrs_of(path.as_os_str().as_bytes()).unwrap();
+        xattrs.sort();
+        format!("{xattrs:?}")
+    })
+}

@@ -1,0 +1,118 @@
+//! Readers that we did not write give back the tree.
+
+use crate::trees::{assert_same, is_root, make, mounted, place};
+use crate::{image_of, listing, options};
+use hedgerow_erofs::CreateOptions;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Trees that are made. HEDGEROW_TREES=500 makes it a long run.
+const TREES: u64 = 12;
+
+#[test]
+fn everybody_reads_the_same_tree() {
+    let trees = std::env::var("HEDGEROW_TREES").map_or(TREES, |count| count.parse().unwrap());
+    let next = AtomicU64::new(0);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while let Some(seed) = Some(next.fetch_add(1, Relaxed)).filter(|seed| *seed < trees)
+                {
+                    tree(seed);
+                }
+            });
+        }
+    });
+}
+
+/// Makes a tree, and images of it.
+fn tree(seed: u64) {
+    let block = match seed % 20 {
+        19 => 1 << 20,
+        9 => 131_072,
+        other => 4096 << (other % 3),
+    };
+    let own = place();
+    let tree = own.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    make(&tree, seed, block);
+    let expected = listing(&tree);
+    for (number, given) in variants().into_iter().enumerate() {
+        let image = own.path().join("image");
+        let (_, numbers) = image_of(&tree, &image, &given).unwrap();
+        let what = format!("variant {number}, seed {seed}");
+        fsck(&image, &what);
+        if is_root() {
+            mounted(&image, "erofs", "ro", |mounted| {
+                assert_same(&listing(mounted), &expected, &format!("mounted: {what}"));
+                for (path, number) in &numbers {
+                    let path = Path::new(OsStr::from_bytes(path));
+                    let stat = fs::symlink_metadata(mounted.join(path)).unwrap();
+                    let source = fs::symlink_metadata(tree.join(path)).unwrap();
+                    assert_eq!(stat.ino(), *number, "{path:?}: {what}");
+                    assert_eq!(stat.mtime_nsec(), source.mtime_nsec(), "{path:?}: {what}");
+                }
+            });
+        }
+    }
+}
+
+fn variants() -> Vec<CreateOptions> {
+    vec![
+        options(2),
+        CreateOptions {
+            inline: false,
+            mtime_s: Some(1_000_000_000),
+            ..options(2)
+        },
+        CreateOptions {
+            dedup: false,
+            holes: false,
+            ..options(3)
+        },
+    ]
+}
+
+/// What fsck.erofs of erofs-utils finds: nothing.
+fn fsck(image: &Path, what: &str) {
+    if !hedgerow_testkit::require("fsck.erofs") {
+        return;
+    }
+    let output = Command::new("fsck.erofs")
+        .args(["--extract"])
+        .arg(image)
+        .output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{what}: {output:?}");
+}
+
+#[test]
+fn a_directory_of_many_names_is_found_in() {
+    let own = place();
+    let (tree, image) = (own.path().join("tree"), own.path().join("image"));
+    fs::create_dir_all(tree.join("large")).unwrap();
+    let name = |number: u32| format!("large/{:x}-{number}", number * 7919 % 65_537);
+    for number in 0..100_000 {
+        fs::write(tree.join(name(number)), format!("{number:06}")).unwrap();
+    }
+    image_of(&tree, &image, &options(2)).unwrap();
+    fsck(&image, "many names");
+    if is_root() {
+        mounted(&image, "erofs", "ro", |mounted| {
+            for number in (0..100_000).step_by(137) {
+                let content = fs::read(mounted.join(name(number))).unwrap();
+                assert_eq!(content, format!("{number:06}").as_bytes());
+            }
+            assert!(!mounted.join("large/nothing").exists());
+            assert_eq!(
+                fs::read_dir(mounted.join("large")).unwrap().count(),
+                100_000
+            );
+        });
+    }
+}

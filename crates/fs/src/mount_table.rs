@@ -1,0 +1,104 @@
+//! What is mounted where: proc_pid_mountinfo(5).
+
+use crate::{Error, Result};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// Limit for reading the table, in bytes.
+const TABLE_LIMIT_BYTES: u64 = 64 << 20;
+
+/// A mount of this process's mount namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// Where it is mounted.
+    pub path: PathBuf,
+    /// The type of the file system, such as `overlay`.
+    pub kind: String,
+    /// What the file system calls its source.
+    pub source: OsString,
+}
+
+/// All mounts, in the order in which they were made; of several at one path, the last one is seen.
+pub fn mounts() -> Result<Vec<Mount>> {
+    let path = Path::new("/proc/self/mountinfo");
+    let table = crate::read_file(path, TABLE_LIMIT_BYTES)?;
+    let table = table.ok_or_else(|| Error::new("read", path, std::io::ErrorKind::NotFound))?;
+    Ok(parse(&table))
+}
+
+/// The mount that is seen at `path`, whose links have been resolved.
+pub fn mount_at(path: &Path) -> Result<Option<Mount>> {
+    Ok(mounts()?.into_iter().rev().find(|mount| mount.path == path))
+}
+
+/// The mounts of a table. Lines of another form are skipped.
+fn parse(table: &[u8]) -> Vec<Mount> {
+    let lines = table.split(|byte| *byte == b'\n');
+    lines.filter_map(mount).collect()
+}
+
+/// ID PARENT DEVICE ROOT PATH OPTIONS [TAG...] - KIND SOURCE OPTIONS
+fn mount(line: &[u8]) -> Option<Mount> {
+    let mut words = line.split(|byte| *byte == b' ');
+    let path = words.nth(4)?;
+    let mut words = words.skip_while(|word| *word != b"-").skip(1);
+    let kind = String::from_utf8(words.next()?.to_vec()).ok()?;
+    Some(Mount {
+        path: unquoted(path).into(),
+        kind,
+        source: unquoted(words.next()?),
+    })
+}
+
+/// A word in which spaces and the like are written as a backslash and three octal digits.
+fn unquoted(word: &[u8]) -> OsString {
+    let mut bytes = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((first, after)) = rest.split_first() {
+        let quoted = (*first == b'\\')
+            .then(|| after.get(..3).and_then(octal))
+            .flatten();
+        rest = match quoted {
+            Some(byte) => {
+                bytes.push(byte);
+                &after[3..]
+            }
+            None => {
+                bytes.push(*first);
+                after
+            }
+        };
+    }
+    OsString::from_vec(bytes)
+}
+
+fn octal(digits: &[u8]) -> Option<u8> {
+    let text = std::str::from_utf8(digits).ok()?;
+    u8::from_str_radix(text, 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn a_line_of_the_table_is_read() {
+        let table = b"22 1 0:21 / /proc rw shared:5 - proc proc rw\n\
+            36 35 98:0 /mnt1 /a\\040b\\134c rw,noatime master:1 extra - ext3 /dev/root rw,x=y\n\
+            nonsense\n";
+        let found = parse(table);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1].path.as_os_str().as_bytes(), b"/a b\\c");
+        assert_eq!(found[1].kind, "ext3");
+        assert_eq!(found[1].source, "/dev/root");
+        assert_eq!(unquoted(b"\\9\\04"), "\\9\\04");
+    }
+
+    #[test]
+    fn the_root_is_mounted() {
+        assert!(mount_at(Path::new("/proc")).unwrap().is_some());
+        assert!(mount_at(Path::new("/proc/self")).unwrap().is_none());
+    }
+}

@@ -1,0 +1,85 @@
+//! A lock on a part of a file, which ends with the process: F_OFD_SETLK of fcntl(2).
+
+use crate::descriptors::obtain;
+use crate::fault::{self, Op};
+use crate::{Error, Result};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// Pause between two attempts to take a lock that is held.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A lock on one byte of a file. The byte need not exist, so that one empty file can hold the locks
+/// of any number of things, and nothing is left of a process that was killed.
+#[derive(Debug)]
+pub struct RangeLock {
+    _file: OwnedFd,
+}
+
+impl RangeLock {
+    /// Locks the byte `at` of the file `path`, which is created if it is missing; waits while
+    /// another one holds it. `None` if `is_cancelled` meanwhile.
+    pub fn acquire(path: &Path, at: u64, is_cancelled: &dyn Fn() -> bool) -> Result<Option<Self>> {
+        let file = open(path)?;
+        loop {
+            if try_lock(&file, at).map_err(|source| Error::new("lock", path, source))? {
+                return Ok(Some(RangeLock { _file: file }));
+            }
+            if is_cancelled() {
+                return Ok(None);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    obtain(|| {
+        fault::check(Op::Open)?;
+        Ok(rustix::fs::open(path, flags, Mode::from_raw_mode(0o666))?)
+    })
+    .map_err(|source| Error::new("open", path, source))
+}
+
+/// Whether the lock is ours now; false if another one holds it.
+#[allow(unsafe_code)]
+fn try_lock(file: &OwnedFd, at: u64) -> io::Result<bool> {
+    fault::check(Op::Lock)?;
+    // SAFETY: all fields are numbers, for which zero is a value.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
+    lock.l_start = (at >> 1) as libc::off_t;
+    lock.l_len = 1;
+    // SAFETY: the descriptor is open, and the structure lives until the call returns.
+    let outcome = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) };
+    if outcome == 0 {
+        return Ok(true);
+    }
+    match io::Error::last_os_error() {
+        error if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        error if error.raw_os_error() == Some(libc::EACCES) => Ok(false),
+        error => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_is_locked_for_others_and_its_neighbours_are_not() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("locks");
+        let held = RangeLock::acquire(&path, 10, &|| false).unwrap();
+        assert!(held.is_some());
+        assert!(RangeLock::acquire(&path, 10, &|| true).unwrap().is_none());
+        assert!(RangeLock::acquire(&path, 20, &|| true).unwrap().is_some());
+        drop(held);
+        assert!(RangeLock::acquire(&path, 10, &|| true).unwrap().is_some());
+    }
+}

@@ -1,0 +1,393 @@
+//! Finding the image that a working tree is put on, and making it.
+
+use super::compare::differences;
+use super::fingerprint::{fingerprint, Ownership};
+use super::index::{entry_stat, ImageContents};
+use super::maker::ImageMaker;
+use crate::archive::{nodes_of_checkout, CheckedOut};
+use crate::config::MountSettings;
+use crate::repository::{Commit, Repository};
+use crate::tree::Difference;
+use crate::worktree::name_rules;
+use crate::worktree::sparse::SparsePatterns;
+use crate::{Error, Result};
+use bstr::BString;
+use gix_hash::ObjectId;
+use hedgerow_engine::Execution;
+use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Maker, Making, StoredImage};
+use hedgerow_tree::{EntryKind, Metadata, NodeError};
+use hedgerow_walk::{nodes_of_directory, WalkOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where images are, in the common directory.
+const STORE: &str = "hedgerow/images";
+/// Where they are mounted, in the common directory.
+const MOUNTS: &str = "hedgerow/mounts";
+/// How many of the images used last are compared with a tree, to find the nearest.
+const CANDIDATES: usize = 8;
+const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
+
+/// The stores of images of a repository.
+pub(crate) struct Stores {
+    /// The one that several repositories share, if there is one.
+    shared: Option<ImageStore>,
+    own: ImageStore,
+}
+
+impl Stores {
+    pub(crate) fn new(repository: &Repository, settings: &MountSettings) -> Self {
+        Stores {
+            shared: settings.shared_store.as_deref().map(ImageStore::at),
+            own: ImageStore::at(&repository.common_dir().join(STORE)),
+        }
+    }
+
+    /// All of them; what several share comes first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ImageStore> {
+        self.shared.iter().chain([&self.own])
+    }
+
+    /// The one that new images are put into.
+    fn for_new(&self) -> &ImageStore {
+        let writable = self.shared.as_ref().filter(|store| store.is_writable());
+        writable.unwrap_or(&self.own)
+    }
+
+    /// What a working tree remembers of its store: the own one by its way from the common directory,
+    /// so that a repository may be moved.
+    pub(crate) fn recorded(&self, store: &ImageStore) -> PathBuf {
+        if store == &self.own {
+            STORE.into()
+        } else {
+            store.directory().to_owned()
+        }
+    }
+}
+
+/// The directory where images are mounted.
+pub(crate) fn mounts(repository: &Repository) -> PathBuf {
+    repository.common_dir().join(MOUNTS)
+}
+
+/// The images that checkouts in a repository, with its settings, can be put on.
+pub(crate) struct Images<'a> {
+    repository: &'a Repository,
+    maker: &'a dyn ImageMaker,
+    execution: &'a Execution,
+    settings: MountSettings,
+    stores: Stores,
+    ownership: Ownership,
+    fingerprint: String,
+    sparse: Option<Arc<SparsePatterns>>,
+}
+
+/// An image that was found or made.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub image: StoredImage,
+    /// What is in it.
+    pub tree: ObjectId,
+    /// What a working tree remembers of its store.
+    pub store: PathBuf,
+    /// It was just made.
+    pub is_new: bool,
+}
+
+/// What is to be checked out.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub tree: ObjectId,
+    /// What filters are told.
+    pub commit: Option<Commit>,
+    pub reference: Option<BString>,
+}
+
+impl<'a> Images<'a> {
+    pub(crate) fn new(
+        repository: &'a Repository,
+        maker: &'a dyn ImageMaker,
+        execution: &'a Execution,
+    ) -> Result<Self> {
+        let settings = MountSettings::load(repository.config())?;
+        let ownership = Ownership::own()?;
+        let sparse = if repository.settings().sparse_checkout {
+            let path = repository.git_dir().join("info/sparse-checkout");
+            let content = hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?;
+            let ignore_case = repository.settings().ignore_case;
+            content.map(|content| Arc::new(SparsePatterns::parse(&content, ignore_case)))
+        } else {
+            None
+        };
+        Ok(Images {
+            stores: Stores::new(repository, &settings),
+            fingerprint: fingerprint(repository, ownership)?,
+            repository,
+            maker,
+            execution,
+            settings,
+            ownership,
+            sparse,
+        })
+    }
+
+    /// The name of the image of `tree`.
+    pub(crate) fn name(&self, tree: ObjectId) -> ImageName {
+        ImageName {
+            tree: tree.to_string(),
+            settings: self.fingerprint.clone(),
+        }
+    }
+
+    /// The image to put `wanted` on: its own, or one that differs little, or else its own, which is
+    /// made. Warnings of making it go to `warnings`.
+    pub(crate) fn base(&self, wanted: &Wanted, warnings: &mut Vec<String>) -> Result<Found> {
+        let found = match self.find(wanted.tree)? {
+            Some(found) => Some(found),
+            None => self.nearest(wanted.tree)?,
+        };
+        let found = match found {
+            Some(found) => found,
+            None => self.make(wanted, None, warnings)?,
+        };
+        for store in self.stores.all() {
+            store.note_use(&found.image);
+            if self.stores.recorded(store) == found.store && store.is_writable() {
+                store.add_user(&hedgerow_fs::real_path(self.repository.common_dir())?)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The image of `tree`, if there is one.
+    pub(crate) fn find(&self, tree: ObjectId) -> Result<Option<Found>> {
+        let name = self.name(tree);
+        for store in self.stores.all() {
+            if let Some(image) = store.find(&name)? {
+                return Ok(Some(self.found(image, tree, store)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn found(&self, image: StoredImage, tree: ObjectId, store: &ImageStore) -> Found {
+        Found {
+            image,
+            tree,
+            store: self.stores.recorded(store),
+            is_new: false,
+        }
+    }
+
+    /// The image from which `tree` differs in the fewest files, if these are few enough. One with other
+    /// attributes does not count: they may change files that are the same in both trees.
+    fn nearest(&self, tree: ObjectId) -> Result<Option<Found>> {
+        let mut nearest: Option<(u64, Found)> = None;
+        for store in self.stores.all() {
+            let images = store.list()?.into_iter();
+            let fitting = images.filter(|image| image.name.settings == self.fingerprint);
+            for image in fitting.take(CANDIDATES) {
+                let Ok(other) = ObjectId::from_hex(image.name.tree.as_bytes()) else {
+                    continue;
+                };
+                // Its tree may be gone from this repository.
+                if !self.repository.has_tree(&other) {
+                    continue;
+                }
+                let Some(distance) = self.distance(other, tree)? else {
+                    continue;
+                };
+                if nearest.as_ref().is_none_or(|(least, _)| distance < *least) {
+                    nearest = Some((distance, self.found(image, other, store)));
+                }
+            }
+        }
+        Ok(nearest.map(|(_, found)| found))
+    }
+
+    /// In how many files the trees differ, if it is not too many.
+    fn distance(&self, from: ObjectId, to: ObjectId) -> Result<Option<u64>> {
+        let names = name_rules(self.repository);
+        let options = self.execution.options("trees");
+        let between = Difference::between(self.repository, Some(from), Some(to), names, &options);
+        let difference = match between {
+            // One of its directories is gone.
+            Err(Error::Tree { .. } | Error::Pack(_)) => return Ok(None),
+            difference => difference?,
+        };
+        let changes = difference.changes();
+        let count = changes.len() as u64;
+        let is_of_attributes = changes.iter().any(|change| {
+            let path = difference.path(change);
+            path == ".gitattributes" || path.ends_with(b"/.gitattributes")
+        });
+        Ok((count <= self.settings.distance && !is_of_attributes).then_some(count))
+    }
+
+    /// The image of `wanted`, which is made unless somebody else does it or has done it. `mtime_s` is
+    /// the time of its files; by default, a moment ago.
+    pub(crate) fn make(
+        &self,
+        wanted: &Wanted,
+        mtime_s: Option<i64>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Found> {
+        self.require_contents(wanted.tree)?;
+        let store = self.stores.for_new();
+        let name = self.name(wanted.tree);
+        self.repository
+            .settings()
+            .sharing
+            .create_directories(store.directory())?;
+        let is_cancelled = || self.execution.cancel.is_cancelled();
+        let mut is_new = false;
+        let image = match store.claim(&name, self.kind(), &is_cancelled)? {
+            Maker::Made(image) => image,
+            Maker::Us(making) => {
+                is_new = true;
+                self.write(wanted, mtime_s, &making, warnings)?;
+                store.find(&name)?.ok_or_else(|| Error::Setup {
+                    reason: format!("the image '{}' has gone", making.image.display()),
+                })?
+            }
+        };
+        Ok(Found {
+            is_new,
+            ..self.found(image, wanted.tree, store)
+        })
+    }
+
+    fn write(
+        &self,
+        wanted: &Wanted,
+        mtime_s: Option<i64>,
+        making: &Making,
+        warnings: &mut Vec<String>,
+    ) -> Result<()> {
+        let checkout = self.checked_out(wanted, mtime_s.unwrap_or_else(a_moment_ago));
+        let mut stats = Vec::new();
+        let mut tell = |path: &[u8], metadata: &Metadata| {
+            stats.push((BString::from(path), entry_stat(metadata)));
+        };
+        let made = nodes_of_checkout(self.repository, &checkout, |mut nodes| {
+            let (image, execution) = (&making.image, self.execution);
+            self.maker
+                .make(self.kind(), &mut nodes, image, execution, &mut tell)
+        })?;
+        warnings.extend(made.warnings);
+        if self.execution.cancel.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        made.outcome.map_err(|error| Error::Setup {
+            reason: format!("cannot make an image of tree {}: {error}", wanted.tree),
+        })?;
+        self.repository
+            .settings()
+            .sharing
+            .open_file(&making.image)?;
+        stats.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let contents = ImageContents {
+            repository: self.repository,
+            tree: wanted.tree,
+            stats,
+            sparse: self.sparse.as_deref(),
+        };
+        contents.write_index(&making.index, self.execution)
+    }
+
+    /// The kind of new images.
+    fn kind(&self) -> ImageKind {
+        self.settings.image_kind.unwrap_or_else(ImageKind::best)
+    }
+
+    fn checked_out(&self, wanted: &Wanted, mtime_s: i64) -> CheckedOut<'_> {
+        CheckedOut {
+            tree: wanted.tree,
+            commit: wanted.commit.clone(),
+            reference: wanted.reference.clone(),
+            mtime_s,
+            owner: self.ownership.owner,
+            umask: self.ownership.umask,
+            sparse: self.sparse.clone(),
+            cancel: &self.execution.cancel,
+        }
+    }
+
+    /// The paths at which an image differs from a checkout of its tree; `None` if it was made with
+    /// other settings.
+    pub(crate) fn differences(&self, found: &StoredImage) -> Result<Option<Vec<BString>>> {
+        let tree = ObjectId::from_hex(found.name.tree.as_bytes());
+        let (Ok(tree), true) = (tree, found.name.settings == self.fingerprint) else {
+            return Ok(None);
+        };
+        if !self.repository.has_tree(&tree) {
+            return Ok(None);
+        }
+        let wanted = Wanted {
+            tree,
+            commit: None,
+            reference: None,
+        };
+        let checkout = self.checked_out(&wanted, 0);
+        let base = Base::new(&mounts(self.repository), &found.name.to_string());
+        let was_mounted = base.is_mounted()?;
+        let root = base.mount(found)?;
+        let walk = WalkOptions {
+            execution: self.execution.clone(),
+            metadata: true,
+            ..WalkOptions::default()
+        };
+        let compared = nodes_of_checkout(self.repository, &checkout, |nodes| {
+            nodes_of_directory(&root, walk, |stored| differences(stored, nodes))
+        })?;
+        if !was_mounted {
+            base.unmount()?;
+        }
+        let unreadable = |error: NodeError| Error::Setup {
+            reason: format!(
+                "cannot compare the image '{}': {error}",
+                found.path.display()
+            ),
+        };
+        let paths = compared.outcome.map_err(unreadable)?.map_err(unreadable)?;
+        Ok(Some(paths))
+    }
+
+    /// In a partial clone, finds all that is missing, so that it is fetched at once.
+    fn require_contents(&self, tree: ObjectId) -> Result<()> {
+        if self.repository.promisor_remotes().is_empty() {
+            return Ok(());
+        }
+        let names = name_rules(self.repository);
+        let options = self.execution.options("trees");
+        let all = Difference::between(self.repository, None, Some(tree), names, &options)?;
+        let objects = self.repository.shared_objects();
+        let files = all.changes().iter().filter_map(|change| {
+            let side = change.new.filter(|side| side.kind != EntryKind::Gitlink)?;
+            Some((all.path(change), side.id))
+        });
+        let (mut first, mut ids) = (None, Vec::new());
+        for (path, id) in files {
+            let is_excluded = self.sparse.as_ref().is_some_and(|it| it.excludes(path));
+            if is_excluded || objects.store.locate(&objects.replacement(&id)?)?.is_some() {
+                continue;
+            }
+            first.get_or_insert_with(|| path.to_owned());
+            ids.push(id);
+        }
+        match first {
+            Some(path) => Err(Error::MissingContent { path, ids }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The time of new images: an index that is written now is newer than its files.
+fn a_moment_ago() -> i64 {
+    hedgerow_fs::file_time().seconds - 1
+}
+
+/// The store that a working tree has remembered.
+pub(crate) fn recorded_store(repository: &Repository, recorded: &Path) -> ImageStore {
+    ImageStore::at(&repository.common_dir().join(recorded))
+}

@@ -1,0 +1,28 @@
+//! Working trees that are mounted: an image of a tree below, a layer for the changes above.
+//!
+//! An image holds what a checkout writes (`images`), named by the tree and by all settings that this
+//! depends on (`fingerprint`). Its index is made of the numbers that it holds (`index`). The layers
+//! of a working tree are in its administrative directory, which is locked, so that neither
+//! `git worktree prune` nor `git worktree remove` takes the changes for leftovers (`attach`).
+
+mod attach;
+mod compare;
+mod fill;
+mod fingerprint;
+mod images;
+mod index;
+mod maker;
+mod plain;
+mod store;
+mod wish;
+
+pub(crate) use attach::{
+    detach_for_good, layers_of, move_top, point_to_top, release, LAYERS, LOCK_REASON,
+};
+pub(crate) use fill::{fill, put_on_image, take_off_image, Checkout, OnImage};
+pub(crate) use wish::{mount_wish, required, Wish};
+
+pub use attach::{mount, unmount, Attached, VisitAttached};
+pub use maker::{ImageError, ImageMaker, ImageNodes};
+pub use plain::{mount_revision, unmount_revision};
+pub use store::{list_images, prune_images, verify_images, ImageCheck, ImageUse};

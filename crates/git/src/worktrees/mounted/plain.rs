@@ -1,0 +1,128 @@
+//! Mounting a commit without a working tree: a look at its files, or a place to try something.
+
+use super::images::{mounts, Images, Wanted};
+use super::maker::ImageMaker;
+use super::release;
+use crate::repository::Repository;
+use crate::worktrees::tree_removal::remove_tree;
+use crate::worktrees::words::real_as_far_as_it_goes;
+use crate::worktrees::GivenPath;
+use crate::{Error, Result};
+use bstr::BStr;
+use hedgerow_engine::Execution;
+use hedgerow_fs::{
+    create_directories, list_directory, may_mount, mount_at, mount_image, real_path,
+};
+use hedgerow_mounts::{hindrance, is_layered, Base, ImageKind, LayeredTree, TreeState};
+use hedgerow_pack::ObjectKind;
+use sha2::{Digest, Sha256};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Where the layers of such mounts are, in the common directory.
+const PLACES: &str = "hedgerow/plain";
+
+/// Mounts the files of `revision` on the directory `path`, which is made if it is missing: read-only, or
+/// with a layer for changes, which [`unmount_revision`] discards. Returns warnings of conversions.
+///
+/// # Errors
+/// If the revision names no tree, if there is anything in the directory, or if it cannot be mounted.
+pub fn mount_revision(
+    repository: &Repository,
+    revision: &BStr,
+    path: &BStr,
+    read_only: bool,
+    maker: &dyn ImageMaker,
+    execution: &Execution,
+) -> Result<Vec<String>> {
+    let refused = |reason: String| Err(Error::Setup { reason });
+    if let Some(hindrance) = hindrance() {
+        return refused(format!("cannot mount '{path}': {}", hindrance.reason()));
+    }
+    let id = repository.resolve(revision)?;
+    let Some(tree) = repository.peel(&id, Some(ObjectKind::Tree))? else {
+        return refused(format!("'{revision}' is not a tree object"));
+    };
+    let commit = repository.peel(&id, Some(ObjectKind::Commit))?;
+    let top = GivenPath::new(repository, path).path;
+    if list_directory(&top)?.is_some_and(|entries| !entries.is_empty()) {
+        return refused(format!("'{path}' is not an empty directory"));
+    }
+    let known = LayeredTree::open(&place(repository, &real_as_far_as_it_goes(&top)))?;
+    if known.is_some_and(|layers| layers.has_changes().unwrap_or(true)) {
+        return refused(format!(
+            "'{path}' has changes of an earlier mount; 'hedgerow unmount --force' discards them"
+        ));
+    }
+    let mut warnings = Vec::new();
+    let found = repository.with_promised(|repository| {
+        let wanted = Wanted {
+            tree,
+            commit: commit.map(|id| repository.commit(&id)).transpose()?,
+            reference: None,
+        };
+        let images = Images::new(repository, maker, execution)?;
+        match images.find(tree)? {
+            Some(found) => Ok(found),
+            None => images.make(&wanted, None, &mut warnings),
+        }
+    })?;
+    create_directories(&top)?;
+    let top = real_path(&top)?;
+    if read_only {
+        mount_image(found.image.kind.name(), &found.image.path, &top)?;
+        return Ok(warnings);
+    }
+    let name = found.image.name.to_string();
+    let lower = Base::new(&mounts(repository), &name).mount(&found.image)?;
+    let state = TreeState {
+        image: name,
+        store: found.store,
+        mtime_s: 0,
+        is_privileged: may_mount().1,
+    };
+    let directory = place(repository, &top);
+    remove_tree(&directory)?;
+    LayeredTree::create(&directory, state)?.mount_unsigned(&top, &lower)?;
+    Ok(warnings)
+}
+
+/// Removes the mount that [`mount_revision`] made on the directory `path`. Changes of its files are
+/// discarded with `force`.
+///
+/// # Errors
+/// If there is none, if it is in use, or if there are changes; nothing has changed then.
+pub fn unmount_revision(repository: &Repository, path: &BStr, force: bool) -> Result<()> {
+    let refused = |reason: String| Err(Error::Setup { reason });
+    let top = real_path(&GivenPath::new(repository, path).path)?;
+    let directory = place(repository, &top);
+    if let Some(layers) = LayeredTree::open(&directory)? {
+        if layers.has_changes()? && !force {
+            return refused(format!(
+                "files in '{path}' were changed; use --force to discard the changes"
+            ));
+        }
+        if is_layered(&top)? {
+            layers.unmount(&top)?;
+        }
+        remove_tree(&directory)?;
+        release(repository, &layers.state.image);
+        return Ok(());
+    }
+    let is_image = |kind: &str| ImageKind::ALL.iter().any(|known| known.name() == kind);
+    if !mount_at(&top)?.is_some_and(|mount| is_image(&mount.kind)) {
+        return refused(format!("nothing that hedgerow has mounted is at '{path}'"));
+    }
+    Ok(hedgerow_fs::unmount(&top, false)?)
+}
+
+/// The directory for the layers of a mount on `top`.
+fn place(repository: &Repository, top: &Path) -> PathBuf {
+    let digest = Sha256::digest(top.as_os_str().as_bytes());
+    let digits: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    repository.common_dir().join(PLACES).join(digits)
+}

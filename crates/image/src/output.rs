@@ -1,0 +1,129 @@
+//! The image file while it is written.
+
+use crate::WriteError;
+use hedgerow_fs::OutputFile;
+
+/// Size of the write buffer in bytes.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Appends to the image, and can discard what was appended last.
+pub struct Output {
+    file: OutputFile,
+    /// Position of the image in the file.
+    offset: u64,
+    /// Position of `buffer` in the image.
+    start: u64,
+    buffer: Vec<u8>,
+}
+
+impl Output {
+    pub fn new(file: OutputFile, offset: u64) -> Self {
+        Output {
+            file,
+            offset,
+            start: 0,
+            buffer: Vec::with_capacity(BUFFER_BYTES),
+        }
+    }
+
+    /// The position of the next byte.
+    pub fn position(&self) -> u64 {
+        self.start + self.buffer.len() as u64
+    }
+
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        if self.buffer.len() + bytes.len() > BUFFER_BYTES {
+            self.flush()?;
+        }
+        if bytes.len() > BUFFER_BYTES {
+            self.write(bytes, self.start)?;
+            self.start += bytes.len() as u64;
+            return Ok(());
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Appends zeros up to a multiple of `unit`.
+    pub fn pad(&mut self, unit: u64) -> Result<(), WriteError> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let mut left = self.position().next_multiple_of(unit) - self.position();
+        while left > 0 {
+            let part = left.min(ZEROS.len() as u64);
+            self.append(&ZEROS[..part as usize])?;
+            left -= part;
+        }
+        Ok(())
+    }
+
+    /// Changes bytes that were appended.
+    pub fn change(&mut self, position: u64, bytes: &[u8]) -> Result<(), WriteError> {
+        self.flush()?;
+        self.write(bytes, position)
+    }
+
+    /// Moves back to `position`, discarding everything after it.
+    pub fn go_back_to(&mut self, position: u64) -> Result<(), WriteError> {
+        match position.checked_sub(self.start) {
+            Some(kept) => self.buffer.truncate(kept as usize),
+            None => {
+                self.buffer.clear();
+                self.start = position;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes `first` to the start of the image, truncates the file after the last byte and pads the
+    /// image to a multiple of `padding` bytes. Then gives it its name, in place of an existing file if
+    /// `replace`. Returns the size of the file.
+    pub fn finish(self, first: &[u8], padding: u64, replace: bool) -> Result<u64, WriteError> {
+        self.finish_with(first, padding, replace, |_, _| Ok(Vec::new()))
+    }
+
+    /// The same; what `after` makes of the file and the size of the image stands after the image.
+    pub fn finish_with(
+        mut self,
+        first: &[u8],
+        padding: u64,
+        replace: bool,
+        after: impl FnOnce(&OutputFile, u64) -> Result<Vec<u8>, WriteError>,
+    ) -> Result<u64, WriteError> {
+        self.flush()?;
+        self.write(first, 0)?;
+        let end = |bytes: u64| self.offset.checked_add(bytes).ok_or_else(too_large);
+        let padded = self.start.checked_next_multiple_of(padding);
+        let mut bytes = end(padded.ok_or_else(too_large)?)?;
+        self.file.set_len(end(self.start)?)?;
+        self.file.set_len(bytes)?;
+        let after = after(&self.file, bytes)?;
+        self.file.write_at(&after, bytes)?;
+        bytes += after.len() as u64;
+        if replace {
+            self.file.take_attributes_of_target()?;
+            // Without this, a power failure could leave neither the old image nor the new one.
+            self.file.sync()?;
+        }
+        self.file.commit(replace)?;
+        Ok(bytes)
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.write(&self.buffer, self.start)?;
+        self.start += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Writes at a position of the image.
+    fn write(&self, bytes: &[u8], position: u64) -> Result<(), WriteError> {
+        let position = self.offset.checked_add(position).ok_or_else(too_large)?;
+        Ok(self.file.write_at(bytes, position)?)
+    }
+}
+
+fn too_large() -> WriteError {
+    WriteError::Limit {
+        reason: "the file would be larger than 2^64 bytes".into(),
+    }
+}

@@ -1,0 +1,30 @@
+//! Writable trees over read-only images.
+//!
+//! ```text
+//! STORE/NAME.erofs        an image, and beside it what its maker keeps: ImageStore
+//!     |                   mounted, read-only
+//! MOUNTS/NAME/            one mount for all trees on it: Base
+//!     |                   the lower layer of an overlay
+//! DIRECTORY/upper         the changes, and DIRECTORY/image, which names the image: LayeredTree
+//!     |                   mounted
+//! TOP/                    the tree; while it is not mounted, a sign that says so: sign
+//! ```
+//!
+//! This crate knows no Git: names of images are words, and whoever makes an image is a closure.
+//! Images are never changed. They are removed by [`ImageStore::prune`] when no tree names them.
+
+mod base;
+mod error;
+mod kind;
+mod permission;
+mod sign;
+mod store;
+mod tree;
+
+pub use base::Base;
+pub use error::{Error, Result};
+pub use kind::ImageKind;
+pub use permission::{hindrance, Hindrance};
+pub use sign::{is_sign, remove_sign, sign_directory, write_sign, SIGN_EXTENSION};
+pub use store::{ImageName, ImageStore, Maker, Making, StoredImage};
+pub use tree::{is_layered, LayeredTree, TreeState, SOURCE};

@@ -1,0 +1,176 @@
+//! A directory of images.
+//!
+//! `NAME.KIND` is an image, `NAME.index` what its maker keeps beside it; an image is there when both
+//! are. Both get their names when they are complete. The time of the second file says when the image was
+//! used last. `users/` names the repositories whose trees may be on images of a shared store.
+
+mod name;
+mod prune;
+
+pub(crate) use name::lock_position;
+pub use name::ImageName;
+
+use crate::{Error, ImageKind, Result};
+use hedgerow_fs::{create_directories, list_directory, stat, RangeLock, Timestamp};
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+const INDEX: &str = "index";
+
+/// A directory of images.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageStore {
+    directory: PathBuf,
+}
+
+/// An image in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredImage {
+    /// Its name.
+    pub name: ImageName,
+    /// The file system in it.
+    pub kind: ImageKind,
+    /// Its file.
+    pub path: PathBuf,
+    /// What its maker keeps beside it.
+    pub index: PathBuf,
+    /// Size of both files in bytes.
+    pub bytes: u64,
+    /// When it was used last.
+    pub used: Timestamp,
+}
+
+impl fmt::Display for StoredImage {
+    /// Its name, size and kind, as in a list.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.name, self.bytes, self.kind.name())
+    }
+}
+
+/// The right to make an image: nobody else makes the same one meanwhile.
+#[derive(Debug)]
+pub struct Making {
+    /// Where the image is written, as a whole and at once.
+    pub image: PathBuf,
+    /// Where the file beside it is written, as a whole, after the image.
+    pub index: PathBuf,
+    _lock: RangeLock,
+}
+
+/// Who makes an image.
+#[derive(Debug)]
+pub enum Maker {
+    /// Nobody: it is there.
+    Made(StoredImage),
+    /// The caller.
+    Us(Making),
+}
+
+impl ImageStore {
+    /// The store in `directory`, which need not exist.
+    pub fn at(directory: &Path) -> Self {
+        ImageStore {
+            directory: directory.to_owned(),
+        }
+    }
+
+    /// Its directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether this process may put images into it. It is made if it is missing.
+    pub fn is_writable(&self) -> bool {
+        create_directories(&self.directory).is_ok()
+            && RangeLock::acquire(&self.lock_path(), 0, &|| true).is_ok()
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        self.directory.join("lock")
+    }
+
+    /// The image called `name`, if it is there.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn find(&self, name: &ImageName) -> Result<Option<StoredImage>> {
+        for kind in ImageKind::ALL {
+            if let Some(image) = self.stored(name, kind)? {
+                return Ok(Some(image));
+            }
+        }
+        Ok(None)
+    }
+
+    fn stored(&self, name: &ImageName, kind: ImageKind) -> Result<Option<StoredImage>> {
+        let path = self.file(name, kind.name());
+        let index = self.file(name, INDEX);
+        let (Some(of_image), Some(of_index)) = (stat(&path)?, stat(&index)?) else {
+            return Ok(None);
+        };
+        Ok(Some(StoredImage {
+            name: name.clone(),
+            kind,
+            path,
+            index,
+            bytes: of_image.size + of_index.size,
+            used: of_index.mtime,
+        }))
+    }
+
+    fn file(&self, name: &ImageName, ending: &str) -> PathBuf {
+        self.directory.join(format!("{name}.{ending}"))
+    }
+
+    /// All images, the one that was used last first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn list(&self) -> Result<Vec<StoredImage>> {
+        let mut images = Vec::new();
+        for entry in list_directory(&self.directory)?.unwrap_or_default() {
+            let file = OsStr::from_bytes(&entry.name);
+            let stem = Path::new(file).file_stem().and_then(OsStr::to_str);
+            let name = stem.and_then(ImageName::parse);
+            let (Some(kind), Some(name)) = (ImageKind::of_file(file), name) else {
+                continue;
+            };
+            images.extend(self.stored(&name, kind)?);
+        }
+        images.sort_by(|a, b| (b.used, &b.name).cmp(&(a.used, &a.name)));
+        Ok(images)
+    }
+
+    /// Waits for whoever makes the image called `name`, and finds it, or else gives the right to
+    /// make one of this kind.
+    ///
+    /// # Errors
+    /// If the store cannot be written, or `is_cancelled`.
+    pub fn claim(
+        &self,
+        name: &ImageName,
+        kind: ImageKind,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Maker> {
+        create_directories(&self.directory)?;
+        let position = lock_position(&name.to_string());
+        let lock = RangeLock::acquire(&self.lock_path(), position, is_cancelled)?;
+        let lock = lock.ok_or(Error::Interrupted)?;
+        Ok(match self.find(name)? {
+            Some(image) => Maker::Made(image),
+            None => Maker::Us(Making {
+                image: self.file(name, kind.name()),
+                index: self.file(name, INDEX),
+                _lock: lock,
+            }),
+        })
+    }
+
+    /// Notes that `image` was used now. In a store of others, that is not possible, nor needed.
+    pub fn note_use(&self, image: &StoredImage) {
+        // Without it, the image only goes sooner.
+        let _ = hedgerow_fs::touch(&image.index);
+    }
+}

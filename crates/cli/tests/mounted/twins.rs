@@ -31,7 +31,7 @@ struct Session {
 
 impl Session {
     fn new(seed: u64) -> Self {
-        let scenes = if seed % 4 == 0 {
+        let scenes = if seed.is_multiple_of(4) {
             [Scene::on_disk(), Scene::on_disk()]
         } else {
             [Scene::new(), Scene::new()]
@@ -44,7 +44,7 @@ impl Session {
                 repository.commit("version");
                 repository.git(&["branch", &format!("b{version}")]);
             }
-            if seed % 3 == 0 {
+            if seed.is_multiple_of(3) {
                 // A base that is not the commit.
                 scene.add("--detach ../base main~2");
             }

@@ -34,8 +34,9 @@
 //! ```
 
 pub use hedgerow_engine::Failure;
-pub use hedgerow_fs::OpenDirectory;
+pub use hedgerow_fs::{FileKind, Listing, OpenDirectory, ReadBuffer};
 pub use hedgerow_tree::{Entry, Metadata, NodeKind, Omission};
 pub use hedgerow_walk::{
-    walk, walk_sorted, CountedLinks, Patterns, Receiver, Selection, Totals, WalkOptions,
+    walk, walk_sorted, Ahead, AheadOptions, Contents, CountedLinks, Entered, Patterns, Position,
+    Receiver, Selection, Totals, WalkOptions,
 };

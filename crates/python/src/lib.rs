@@ -1,0 +1,14 @@
+//! The native part of the Python package `hedgerow`. What users see is `python/hedgerow`: this module,
+//! `hedgerow._hedgerow`, has what needs to be native.
+
+mod error;
+mod os;
+mod path;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+fn _hedgerow(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    os::add(module)
+}

@@ -41,6 +41,8 @@ pub struct Stat {
     pub mtime: Timestamp,
     /// Time of the last status change.
     pub ctime: Timestamp,
+    /// Time of the last access.
+    pub atime: Timestamp,
     /// Device number.
     pub dev: u64,
     /// Inode number.
@@ -84,6 +86,10 @@ impl Stat {
             ctime: Timestamp {
                 seconds: raw.st_ctime as i64,
                 nanoseconds: raw.st_ctime_nsec as u32,
+            },
+            atime: Timestamp {
+                seconds: raw.st_atime as i64,
+                nanoseconds: raw.st_atime_nsec as u32,
             },
             dev: raw.st_dev,
             ino: raw.st_ino,

@@ -33,6 +33,8 @@
 //! # }
 //! ```
 
+mod rows;
+
 pub use hedgerow_engine::Failure;
 pub use hedgerow_fs::{FileKind, Listing, OpenDirectory, ReadBuffer};
 pub use hedgerow_tree::{Entry, Metadata, NodeKind, Omission};
@@ -40,3 +42,4 @@ pub use hedgerow_walk::{
     walk, walk_sorted, Ahead, AheadOptions, Contents, CountedLinks, Entered, Patterns, Position,
     Receiver, Selection, Totals, WalkOptions,
 };
+pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};

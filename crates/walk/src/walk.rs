@@ -37,6 +37,18 @@ pub trait Receiver: Sync {
     /// An entry of the tree.
     fn entry(&self, worker: &mut Self::Worker, entry: Entry<'_>) -> Result<(), Self::Error>;
 
+    /// An entry of the tree with all that its stat has, if [`WalkOptions::metadata`] is set. The
+    /// default passes it to [`Receiver::entry`].
+    fn statted(
+        &self,
+        worker: &mut Self::Worker,
+        entry: Entry<'_>,
+        stat: &Stat,
+    ) -> Result<(), Self::Error> {
+        let _ = stat;
+        self.entry(worker, entry)
+    }
+
     /// Something could not be read and is skipped. This does not include entries that were deleted
     /// during the walk: they are not reported at all.
     fn omitted(&self, worker: &mut Self::Worker, omission: Omission) -> Result<(), Self::Error>;
@@ -246,7 +258,12 @@ impl<R: Receiver> Walker<'_, R> {
             kind: node_kind(stat.kind),
             metadata: metadata.as_ref(),
         };
-        self.receiver.entry(&mut worker.receiver, entry)
+        let receiver = &mut worker.receiver;
+        if self.metadata {
+            self.receiver.statted(receiver, entry, stat)
+        } else {
+            self.receiver.entry(receiver, entry)
+        }
     }
 }
 

@@ -89,7 +89,9 @@ fn operand(path: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if path.hasattr("__index__")? && !path.is_instance_of::<PyBool>() {
         return path.call_method0("__index__");
     }
-    if let Ok(true) = path.is_instance(&bytes_like(py)?) {
+    // Python 3.12 takes them no more.
+    let may_be_bytes_like = py.version_info() < (3, 12);
+    if may_be_bytes_like && path.is_instance(&bytes_like(py)?)? {
         let category = py.get_type::<PyDeprecationWarning>();
         let words = c"scandir: path should be string, bytes, os.PathLike, integer or None, not a bytes-like object";
         PyErr::warn(py, &category, words, 1)?;

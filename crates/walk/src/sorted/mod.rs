@@ -427,7 +427,10 @@ impl<R: Receiver> Sorted<'_, R> {
                 kind,
                 metadata: metadata.as_ref(),
             };
-            self.receiver.entry(&mut worker, entry)?;
+            match state {
+                Some(state) if self.metadata => self.receiver.statted(&mut worker, entry, state)?,
+                _ => self.receiver.entry(&mut worker, entry)?,
+            }
         }
         Ok(())
     }

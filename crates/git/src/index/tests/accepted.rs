@@ -179,6 +179,10 @@ fn lstat(repo: &Repo, path: &str) -> hedgerow_fs::Stat {
             seconds: data.ctime(),
             nanoseconds: data.ctime_nsec() as u32,
         },
+        atime: Timestamp {
+            seconds: data.atime(),
+            nanoseconds: data.atime_nsec() as u32,
+        },
         dev: data.dev(),
         ino: data.ino(),
         uid: data.uid(),

@@ -25,7 +25,7 @@ def all_cases():
     from cases import (article, attributes, automatic, cleaning, cloning, committing, directory, empty_tree,
                        equal_sizes, extracting, family, image_latency, image_memory, latency,
                        linux_packs, memory,
-                       mercurial, packing, pack_writing, packs, perf_scripts, promised, rebuilding,
+                       mercurial, packing, pack_writing, packs, perf_scripts, promised, python, rebuilding,
                        restore, rev_lists, serving, statuses, switching, thin_packs, walking)
 
     return {
@@ -47,6 +47,9 @@ def all_cases():
         "directory-100k": directory.directory_100k,
         "automatic-walk": automatic.automatic_walk,
         "memory-5m": memory.memory_5m,
+        "python-walk": python.python_walk,
+        "python-latency": python.python_latency,
+        "python-import": python.python_import,
         "article": article.article,
         "reset-hard": family.reset_hard,
         "reset-latency": family.reset_latency,

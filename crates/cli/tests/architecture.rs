@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, i32); 24] = [
+const LAYERS: [(&str, i32); 25] = [
     ("testkit", -1),
     ("tree", 0),
     ("fs", 0),
@@ -35,6 +35,7 @@ const LAYERS: [(&str, i32); 24] = [
     ("maintain", 6),
     ("hedgerow", 7),
     ("cli", 8),
+    ("python", 8),
 ];
 
 /// Crates for tests and benchmarks: what is shipped does not contain them.

@@ -11,10 +11,12 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use hedgerow::statistics::{draw, Statistics};
 use hedgerow::walk::{
     rows, Next, OpenDirectory, Patterns, RowBatch, RowOptions, RowStream, Selection, WalkOptions,
     KINDS,
 };
+use hedgerow::{Execution, Recorder};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
@@ -106,7 +108,7 @@ fn record_batch(schema: &SchemaRef, rows: RowBatch) -> Result<RecordBatch, Arrow
 
 /// Starts a walk.
 #[pyfunction]
-#[pyo3(signature = (path, *, stat, exclude, gitignore, sort, one_file_system, max_depth, batch_rows, threads, errors))]
+#[pyo3(signature = (path, *, stat, exclude, gitignore, sort, one_file_system, max_depth, batch_rows, threads, errors, record))]
 #[allow(clippy::too_many_arguments, reason = "they are those of hedgerow.walk")]
 fn walk_rows(
     path: &Bound<'_, PyAny>,
@@ -119,6 +121,7 @@ fn walk_rows(
     batch_rows: usize,
     threads: Option<usize>,
     errors: &str,
+    record: bool,
 ) -> PyResult<Rows> {
     let py = path.py();
     let object = fspath(path)?;
@@ -127,9 +130,13 @@ fn walk_rows(
         .iter()
         .map(crate::path::bytes_of)
         .collect::<PyResult<Vec<_>>>()?;
+    let recorder = record.then(Arc::<Recorder>::default);
     let options = RowOptions {
         walk: WalkOptions {
-            execution: execution(threads)?,
+            execution: Execution {
+                statistics: recorder.clone(),
+                ..execution(threads)?
+            },
             one_file_system,
             metadata: stat,
             selection: Selection {
@@ -150,6 +157,7 @@ fn walk_rows(
     Ok(Rows {
         schema: schema.clone(),
         errors: Arc::default(),
+        recorder,
         reader: Mutex::new(Some(Reader {
             schema,
             stream,
@@ -169,6 +177,7 @@ struct Rows {
     schema: SchemaRef,
     /// What could not be read, if that is collected.
     errors: Errors,
+    recorder: Option<Arc<Recorder>>,
     reader: Mutex<Option<Reader>>,
 }
 
@@ -179,6 +188,13 @@ impl Rows {
             reader.errors = self.errors.clone();
         }
         self
+    }
+
+    fn statistics(&self, py: Python<'_>) -> PyResult<Statistics> {
+        let recorder = self.recorder.as_ref();
+        let recorder =
+            recorder.ok_or_else(|| named(py, "Error", "the walk was not asked to record"))?;
+        Ok(recorder.snapshot())
     }
 
     fn take(&self, py: Python<'_>) -> PyResult<Reader> {
@@ -263,6 +279,32 @@ impl Rows {
             list.append(os_error(py, error, Some(&path)).into_value(py))?;
         }
         Ok(list)
+    }
+
+    /// With `record`: for many moments, seconds since the beginning, the number of directories and
+    /// chunks that waited, and the numbers of workers at work and allowed.
+    fn queue(&self, py: Python<'_>) -> PyResult<Vec<(f64, usize, usize, usize)>> {
+        let statistics = self.statistics(py)?;
+        let points = statistics
+            .phases
+            .iter()
+            .flat_map(|phase| phase.points.iter());
+        let seconds = |at_us: u64| at_us as f64 / 1e6;
+        Ok(points
+            .map(|point| {
+                (
+                    seconds(point.at_us),
+                    point.queue,
+                    point.workers,
+                    point.target,
+                )
+            })
+            .collect())
+    }
+
+    /// With `record`: the same as a plot, in SVG.
+    fn plot(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(draw(&self.statistics(py)?))
     }
 
     /// Ends the walk.

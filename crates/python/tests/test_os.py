@@ -108,7 +108,10 @@ def test_the_caller_prunes_and_reorders(tree):
             directories.insert(0, str(tree / "d002"))
             directories.append("nothing")
 
-    for change in (reverse, sort_some, empty, add):
+    def sort(path, directories):
+        directories.sort()
+
+    for change in (reverse, sort, sort_some, empty, add):
         assert walk(hos.walk, change) == walk(os.walk, change)
 
 
@@ -295,6 +298,33 @@ def test_scandir_is_closed(tree):
     assert descriptors() == before
 
 
+def test_an_interruption_is_prompt():
+    """Of a walk that has no end."""
+    script = """
+import os, hedgerow.os
+print("begun", flush=True)
+while True:
+    for path, directories, files in hedgerow.os.walk("/usr"):
+        pass
+"""
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    child.stdout.readline()
+    time.sleep(0.3)
+    started = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=10)
+    # The interpreter's end is in it, on a machine that may be busy.
+    assert time.monotonic() - started < 1
+    assert b"KeyboardInterrupt" in errors and child.returncode == -signal.SIGINT
+
+
+def environment():
+    package = os.path.dirname(os.path.dirname(os.path.abspath(hos.__file__)))
+    return {**os.environ, "PYTHONPATH": package}
+
+
 def test_audit_hooks_see_walks(tree):
     script = f"""
 import sys
@@ -306,7 +336,7 @@ list(hedgerow.os.scandir({str(tree)!r}))
 assert ("os.walk", {str(tree)!r}) in seen
 assert seen.count(("os.scandir", {str(tree)!r})) == 2, seen
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    subprocess.run([sys.executable, "-c", script], env=environment(), check=True)
 
 
 def test_another_interpreter_does_not_crash(tree):
@@ -324,10 +354,8 @@ except Exception as error:
 interpreters.destroy(other)
 print(len(list(hedgerow.os.walk("."))))
 """
-    package = os.path.dirname(os.path.dirname(os.path.abspath(hos.__file__)))
-    environment = {**os.environ, "PYTHONPATH": package}
     run = subprocess.run(
-        [sys.executable, "-c", script], cwd=tree, env=environment, capture_output=True, text=True
+        [sys.executable, "-c", script], cwd=tree, env=environment(), capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr
     assert int(run.stdout.split()[-1]) > 300

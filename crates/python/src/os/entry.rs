@@ -58,17 +58,16 @@ impl DirEntry {
 
     /// Python's own stat: its result is what callers expect, also of attributes that few systems have.
     fn ask<'py>(&self, py: Python<'py>, follow: bool) -> PyResult<Bound<'py, PyAny>> {
-        let os = py.import(intern!(py, "os"))?;
         match &*self.directory {
             Directory::Path(_) if follow => {
-                os.call_method1(intern!(py, "stat"), (self.full_path(py)?,))
+                function(py, &STAT, "stat")?.call1((self.full_path(py)?,))
             }
-            Directory::Path(_) => os.call_method1(intern!(py, "lstat"), (self.full_path(py)?,)),
+            Directory::Path(_) => function(py, &LSTAT, "lstat")?.call1((self.full_path(py)?,)),
             Directory::Descriptor(descriptor) => {
                 let options = PyDict::new(py);
                 options.set_item(intern!(py, "dir_fd"), descriptor)?;
                 options.set_item(intern!(py, "follow_symlinks"), follow)?;
-                os.call_method(intern!(py, "stat"), (&self.name,), Some(&options))
+                function(py, &STAT, "stat")?.call((&self.name,), Some(&options))
             }
         }
     }
@@ -121,6 +120,21 @@ impl DirEntry {
             Err(error) => Err(error),
         }
     }
+}
+
+static STAT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static LSTAT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A function of the module os, looked up once.
+fn function<'py>(
+    py: Python<'py>,
+    place: &'static PyOnceLock<Py<PyAny>>,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyAny>> {
+    let found = place.get_or_try_init(py, || {
+        Ok::<_, PyErr>(py.import("os")?.getattr(name)?.unbind())
+    });
+    Ok(found?.bind(py))
 }
 
 /// The bits of `st_mode` that tell the kind, and the kinds.

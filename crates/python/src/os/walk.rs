@@ -290,8 +290,14 @@ impl Frame {
     /// The next name in the list that the caller got, and may have changed.
     fn next_of_caller(&mut self, py: Python<'_>, ahead: &Ahead) -> PyResult<Child> {
         let directories = self.directories.bind(py);
-        if self.next == 0 && directories.len() < self.contents.directories().len() {
-            self.forget_removed(py, ahead)?;
+        if self.next == 0 {
+            if self.path_is_root() && self.is_sorted_by_caller(py)? {
+                let path = Path::new(OsStr::from_bytes(&self.path));
+                self.contents = ahead.expect_sorted(path, &self.contents);
+            }
+            if directories.len() < self.contents.directories().len() {
+                self.forget_removed(py, ahead)?;
+            }
         }
         let directories = self.directories.bind(py);
         if self.next >= directories.len() {
@@ -308,6 +314,32 @@ impl Frame {
         let index = self.index_of(&name);
         self.entered += usize::from(index.is_some());
         Ok(Some((name, index)))
+    }
+
+    fn path_is_root(&self) -> bool {
+        self.position.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Whether the caller has put the names in their order, and they were in another.
+    fn is_sorted_by_caller(&self, py: Python<'_>) -> PyResult<bool> {
+        let contents = &self.contents;
+        let names = |index| contents.entered_name(index);
+        let count = contents.entered().len() as u32;
+        if (1..count).all(|index| names(index - 1) <= names(index)) {
+            return Ok(false);
+        }
+        let mut before = Vec::new();
+        for name in self.directories.bind(py) {
+            let name = match Flavor::of(&name) {
+                Some(_) => bytes_of(&name)?,
+                None => return Ok(false),
+            };
+            if name < before {
+                return Ok(false);
+            }
+            before = name;
+        }
+        Ok(true)
     }
 
     /// The index of a name in what is listed ahead.

@@ -68,6 +68,25 @@ impl Contents {
         }))
     }
 
+    /// The same, but what is listed ahead is in the order of its names.
+    pub(super) fn sorted(&self) -> Self {
+        let mut entered = self.entered.clone();
+        entered.sort_unstable_by_key(|number| self.listing.name_of(*number));
+        Contents {
+            listing: self.listing.clone(),
+            directories: self.directories.clone(),
+            entered,
+            stamp: self.stamp,
+        }
+    }
+
+    /// Puts what is listed ahead in the order of its names.
+    pub(super) fn sort(&mut self) {
+        let names = &self.listing;
+        self.entered
+            .sort_unstable_by_key(|number| names.name_of(*number));
+    }
+
     /// All entries.
     pub fn listing(&self) -> &Listing {
         &self.listing

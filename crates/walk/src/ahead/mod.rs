@@ -11,6 +11,7 @@ use std::io;
 use std::iter::repeat_n;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -92,6 +93,8 @@ pub enum Entered {
 #[derive(Debug)]
 struct Shared {
     options: AheadOptions,
+    /// Whether the reader goes through the names of each directory in their order.
+    is_sorted: AtomicBool,
     handles: Handles,
     state: Mutex<State>,
     /// Something was finished, or a run has ended.
@@ -116,6 +119,7 @@ impl Ahead {
     pub fn new(options: AheadOptions) -> Self {
         let shared = Shared {
             options,
+            is_sorted: AtomicBool::new(false),
             handles: Handles::with_limit(HANDLES_LIMIT),
             state: Mutex::new(State {
                 agenda: Agenda::new(),
@@ -189,6 +193,25 @@ impl Ahead {
             Ok(contents) => Entered::Contents(Arc::new(contents.expect("it is not cancelled"))),
             Err(error) => Entered::Failed(error),
         }
+    }
+
+    /// The reader goes through the names of each directory in their order, not in the file system's: lists
+    /// ahead in that order from now on. `contents` are those of the root at `path`; returns them in that
+    /// order.
+    pub fn expect_sorted(&self, path: &Path, contents: &Contents) -> Arc<Contents> {
+        let shared = &self.shared;
+        shared.is_sorted.store(true, Ordering::Relaxed);
+        let sorted = Arc::new(contents.sorted());
+        let site = Site {
+            position: Vec::new(),
+            path: path.as_os_str().as_bytes().to_vec(),
+            contents: sorted.clone(),
+            handle: None,
+        };
+        let mut state = shared.lock();
+        state.agenda.forget_below(&Vec::new());
+        state.agenda.add(Arc::new(site));
+        sorted
     }
 
     /// The reader will not enter the directory at `position`, nor what is below.
@@ -288,7 +311,8 @@ impl Shared {
             let buffer = &mut ReadBuffer::default();
             let follow = self.options.follow_links;
             let contents = Contents::read(&directory, buffer, follow, || false)?;
-            Ok((directory, contents.expect("it is not cancelled")))
+            let contents = contents.expect("it is not cancelled");
+            Ok((directory, self.in_order(contents)))
         });
         match read {
             Ok((directory, contents)) => {
@@ -393,7 +417,14 @@ impl Shared {
             let follow = self.options.follow_links;
             Contents::read(&directory, buffer, follow, || scope.is_cancelled())
         })?;
-        Ok(contents.map(|contents| (path, directory, Arc::new(contents))))
+        Ok(contents.map(|contents| (path, directory, Arc::new(self.in_order(contents)))))
+    }
+
+    fn in_order(&self, mut contents: Contents) -> Contents {
+        if self.is_sorted.load(Ordering::Relaxed) {
+            contents.sort();
+        }
+        contents
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -216,7 +216,8 @@ class _Commit:
         info = self.info(path)
         if info["type"] == "directory":
             raise IsADirectoryError(_errno.EISDIR, _os.strerror(_errno.EISDIR), path)
-        return self.repository.cat_file(info["id"]).content[start:end]
+        found = self.repository.cat_file([info["id"]])
+        return found[0].content[start:end]
 
 
 def _kind_of_mode(mode: int) -> str:

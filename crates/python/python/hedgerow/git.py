@@ -206,7 +206,9 @@ class Repository:
         return [Commit(*row) for row in rows]
 
     @overload
-    def cat_file(self, names: Name, *, threads: int | None = None) -> Object: ...
+    def cat_file(  # type: ignore[overload-overlap]
+        self, names: Name, *, threads: int | None = None
+    ) -> Object: ...
 
     @overload
     def cat_file(self, names: Iterable[Name], *, threads: int | None = None) -> list[Object]: ...

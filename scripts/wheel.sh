@@ -32,7 +32,10 @@ find_maturin() {
 bundle_command_line() {
     local place=crates/python/python/hedgerow/bin folder=$profile
     [ "$profile" = release ] || folder=debug
-    cargo build --locked --profile "$profile" -p hedgerow-cli
+    # Tests of the workspace have built it; with the features of this package alone, it would be built anew.
+    if [ "$profile" = release ] || [ ! -x "$target/$folder/hedgerow" ]; then
+        cargo build --locked --profile "$profile" -p hedgerow-cli
+    fi
     mkdir -p "$place"
     cp "$target/$folder/hedgerow" "$place/hedgerow"
     strip "$place/hedgerow"

@@ -1,15 +1,15 @@
 //! SquashFS images.
 
 use crate::error::{named, of_image, of_verb};
-use crate::git::environment;
 use crate::path::{bytes_of, fspath, system_path, Flavor};
 use crate::ranges::Ranges;
+use crate::repository::environment;
 use crate::run::{execution, run};
 use hedgerow::image::{
     create, extract, read_range, verify, Body, Compressor, CreateOptions, ExtractOptions, Image,
     Inode, ReadFile, Settings, Source, WriteError,
 };
-use hedgerow::{repository, Execution, Repository, SystemError};
+use hedgerow::{Execution, Repository, SystemError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -171,7 +171,7 @@ fn path_of(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
 /// Why no image was made.
 enum Problem {
     System(SystemError),
-    Git(repository::Error),
+    Git(hedgerow::repository::Error),
     Write(WriteError),
 }
 

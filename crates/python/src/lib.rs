@@ -1,14 +1,16 @@
 //! The native part of the Python package `hedgerow`. What users see is `python/hedgerow`: this module,
 //! `hedgerow._hedgerow`, has what needs to be native.
 
+mod columns;
 mod error;
-mod git;
 mod image;
 mod os;
 mod path;
 mod ranges;
+mod repository;
 mod rows;
 mod run;
+mod working_tree;
 
 use pyo3::prelude::*;
 
@@ -17,6 +19,7 @@ fn _hedgerow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     os::add(module)?;
     rows::add(module)?;
-    git::add(module)?;
+    repository::add(module)?;
+    working_tree::add(module)?;
     image::add(module)
 }

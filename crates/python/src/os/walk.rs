@@ -176,25 +176,8 @@ impl Walker {
         let path_object = self.flavor.object(py, &path)?;
         audit_scandir(&path_object)?;
         let ahead = walk.ahead.as_ref().expect("the walk has begun");
-        let interruption = Mutex::new(None);
-        let is_interrupted = || match Python::attach(|py| py.check_signals()) {
-            Ok(()) => false,
-            Err(error) => {
-                let mut interruption = interruption.lock().unwrap_or_else(PoisonError::into_inner);
-                *interruption = Some(error);
-                true
-            }
-        };
-        let entered = py.detach(|| {
-            let path = Path::new(OsStr::from_bytes(&path));
-            match &position {
-                Some(position) => ahead.enter(position, path, &is_interrupted),
-                None => ahead.enter_unknown(path),
-            }
-        });
-        let contents = match entered {
+        let contents = match listed(py, ahead, position.as_ref(), &path)? {
             Entered::Contents(contents) => contents,
-            Entered::Link => return Ok(Step::Next),
             Entered::Failed(error) => {
                 if let Some(onerror) = &self.onerror {
                     let error = os_error(py, &error, Some(&path_object));
@@ -202,11 +185,7 @@ impl Walker {
                 }
                 return Ok(Step::Next);
             }
-            Entered::Interrupted => {
-                let interruption = interruption.into_inner();
-                let error = interruption.unwrap_or_else(PoisonError::into_inner);
-                return Err(error.expect("it was interrupted by an exception"));
-            }
+            Entered::Link | Entered::Interrupted => return Ok(Step::Next),
         };
         let (directories, others) = self.lists(py, &contents)?;
         let yielded = PyTuple::new(
@@ -259,6 +238,37 @@ impl Walker {
             }
         }
         Ok((PyList::new(py, own)?, PyList::new(py, others)?))
+    }
+}
+
+/// Lists a directory without the interpreter's lock. Waiting for a thread ends with the exception of a
+/// signal.
+fn listed(
+    py: Python<'_>,
+    ahead: &Ahead,
+    position: Option<&Position>,
+    path: &[u8],
+) -> PyResult<Entered> {
+    let interruption = Mutex::new(None);
+    let is_interrupted = || match Python::attach(|py| py.check_signals()) {
+        Ok(()) => false,
+        Err(error) => {
+            let mut interruption = interruption.lock().unwrap_or_else(PoisonError::into_inner);
+            *interruption = Some(error);
+            true
+        }
+    };
+    let entered = py.detach(|| {
+        let path = Path::new(OsStr::from_bytes(path));
+        match position {
+            Some(position) => ahead.enter(position, path, &is_interrupted),
+            None => ahead.enter_unknown(path),
+        }
+    });
+    let interruption = interruption.into_inner();
+    match interruption.unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(entered),
     }
 }
 

@@ -193,9 +193,11 @@ def test_broken_images(image, tmp_path):
     content = bytearray(image.read_bytes())
     numbers = random.Random(11)
     found = 0
-    for _ in range(40):
+    # The superblock and the tables: contents that are stored as they are have no checksum.
+    places = [*range(96), *range(len(content) - 6000, len(content))]
+    for _ in range(60):
         damaged = bytearray(content)
-        damaged[numbers.randrange(len(content))] ^= 1 << numbers.randrange(8)
+        damaged[numbers.choice(places)] ^= 1 << numbers.randrange(8)
         path.write_bytes(damaged)
         try:
             found += not images.verify(path).is_sound

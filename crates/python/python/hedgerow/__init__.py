@@ -100,7 +100,7 @@ def walk(
         table = pyarrow.table(hedgerow.walk("/data"))
         frame = polars.DataFrame(hedgerow.walk("/data"))
         rows = pyarrow.RecordBatchReader.from_stream(hedgerow.walk("/data"))
-        duckdb.sql("select type, sum(size_bytes) from rows group by type")
+        duckdb.connect().execute("select type, sum(size_bytes) from rows group by type").fetchall()
 
     It can also be iterated, in batches. It can be taken once, and is under way when this returns;
     memory is bounded by a few batches. Links are not followed, and *path* itself is not listed.

@@ -77,9 +77,9 @@ pub use lock::{left_locks, LockFile};
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use output_file::OutputFile;
 pub use path::{
-    append_file, append_private_file, create_directories, create_directory, create_link,
+    append_file, append_private_file, create_directories, create_directory, create_link, identity,
     is_executable, lstat, remove_directory, remove_empty_directories, remove_file, rename,
-    set_permissions, stat, sync_directory, touch,
+    set_permissions, stat, sync_directory, touch, Identity,
 };
 pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};

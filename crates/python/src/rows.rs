@@ -166,7 +166,7 @@ impl Rows {
             reader = back;
             match next {
                 Next::Batch(rows) => {
-                    let batch = record_batch(&reader.schema, rows);
+                    let batch = record_batch(&reader.schema, *rows);
                     let batch = batch.map_err(|error| of_verb(py, &error, None))?;
                     reader.keep_errors();
                     *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
@@ -317,7 +317,7 @@ impl Iterator for Reader {
             match self.stream.next(POLL_TIME) {
                 Next::Batch(rows) => {
                     self.keep_errors();
-                    return Some(record_batch(&self.schema, rows));
+                    return Some(record_batch(&self.schema, *rows));
                 }
                 Next::Pending => {
                     if let Some(error) = interruption() {

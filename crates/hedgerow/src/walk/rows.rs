@@ -244,7 +244,7 @@ pub struct RowStream {
 #[derive(Debug)]
 pub enum Next {
     /// Some rows.
-    Batch(RowBatch),
+    Batch(Box<RowBatch>),
     /// Nothing yet.
     Pending,
     /// No more.
@@ -260,7 +260,7 @@ impl RowStream {
             return Next::End;
         };
         match incoming.recv_timeout(patience) {
-            Ok(Ok(batch)) => Next::Batch(batch),
+            Ok(Ok(batch)) => Next::Batch(Box::new(batch)),
             Ok(Err(message)) => {
                 self.end();
                 Next::Failed(message)

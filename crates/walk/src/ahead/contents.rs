@@ -1,4 +1,4 @@
-use hedgerow_fs::{FileKind, Listing, OpenDirectory, ReadBuffer, Stat};
+use hedgerow_fs::{FileKind, Identity, Listing, OpenDirectory, ReadBuffer, Stat};
 use std::io;
 use std::time::{Duration, SystemTime};
 
@@ -18,7 +18,7 @@ pub struct Contents {
 /// What shows whether a directory is still as it was when it was listed.
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
-    stat: Stat,
+    identity: Identity,
     /// Whether a later change shows in the time.
     is_settled: bool,
 }
@@ -34,7 +34,7 @@ impl Contents {
         let stat = directory.stat_self()?;
         let stamp = Stamp {
             is_settled: is_settled(&stat, SystemTime::now()),
-            stat,
+            identity: Identity::from(&stat),
         };
         let mut listing = Listing::default();
         while directory.read(buffer, &mut listing)? {
@@ -108,12 +108,9 @@ impl Contents {
         Some(self.listing.name_of(*number))
     }
 
-    /// Whether the directory that now has this stat data has the entries that were listed.
-    pub(super) fn is_of(&self, now: &Stat) -> bool {
-        let then = &self.stamp.stat;
-        self.stamp.is_settled
-            && (now.dev, now.ino, now.mtime, now.ctime)
-                == (then.dev, then.ino, then.mtime, then.ctime)
+    /// Whether the directory that now has this identity has the entries that were listed.
+    pub(super) fn is_of(&self, now: &Identity) -> bool {
+        self.stamp.is_settled && *now == self.stamp.identity
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -6,7 +6,7 @@ mod contents;
 use crate::handles::{Handle, Handles};
 use agenda::{Agenda, Known, Site, Unit};
 use hedgerow_engine::{run_tasks, CancelToken, Execution, Failure};
-use hedgerow_fs::{threads, FileKind, OpenDirectory, ReadBuffer, Stat};
+use hedgerow_fs::{threads, FileKind, OpenDirectory, ReadBuffer};
 use std::io;
 use std::iter::repeat_n;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -153,13 +153,7 @@ impl Ahead {
         let now = if is_root {
             None
         } else {
-            let follow = shared.options.follow_links;
-            let now = if follow {
-                hedgerow_fs::stat(path)
-            } else {
-                hedgerow_fs::lstat(path)
-            };
-            now.ok().flatten()
+            hedgerow_fs::identity(path, shared.options.follow_links).ok()
         };
         let is_link = now.is_some_and(|now| now.kind == FileKind::Symlink);
         if is_link && shared.options.skip_new_links {
@@ -180,8 +174,8 @@ impl Ahead {
     /// Lists a directory whose place in the tree is unknown, with nothing ahead.
     pub fn enter_unknown(&self, path: &Path) -> Entered {
         let options = &self.shared.options;
-        let now = hedgerow_fs::lstat(path).ok().flatten();
-        let is_link = now.is_some_and(|now: Stat| now.kind == FileKind::Symlink);
+        let now = hedgerow_fs::identity(path, false).ok();
+        let is_link = now.is_some_and(|now| now.kind == FileKind::Symlink);
         if is_link && options.skip_new_links {
             return Entered::Link;
         }

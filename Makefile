@@ -1,11 +1,11 @@
 # make help lists the targets. Nothing here needs more than Rust, a C compiler, git, make and
-# bash; the benchmarks also need Python 3.
+# bash; the benchmarks and the wheel also need Python 3.
 
 CARGO ?= cargo
 PYTHON ?= python3
 
 .DEFAULT_GOAL := build
-.PHONY: build install uninstall demo test torture fuzz fuzz-smoke sanitize lint dist docs bench bench-smoke clean help
+.PHONY: build install uninstall demo test torture fuzz fuzz-smoke sanitize lint dist wheel docs bench bench-smoke clean help
 
 build: ## build the release binary, target/release/hedgerow
 	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow-cli
@@ -37,6 +37,9 @@ fuzz-smoke: ## each fuzz target for 6 s from its kept corpus, always with the sa
 
 dist: ## static binaries, archives, packages, SBOM and checksums, in target/artefacts (TARGETS=)
 	@bash scripts/dist.sh
+
+wheel: ## the Python package, in target/wheels (PYTHON=python3.13t; installs maturin)
+	@PYTHON="$(PYTHON)" bash scripts/wheel.sh
 
 docs: ## generated pages, checked links, and the site in target/site (installs mdbook)
 	@bash scripts/docs.sh

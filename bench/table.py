@@ -62,6 +62,8 @@ def amount(value, unit):
         return f"{value:.2f}x"
     if unit == "MB":
         return f"{value:.0f} MB"
+    if unit == "ms":
+        return f"{value:.0f} ms"
     if unit == "of size":
         return f"{value:.4f}"
     return f"{value:.2f}"

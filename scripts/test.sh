@@ -66,6 +66,10 @@ run_installation() {
     recorded bash scripts/test-install.sh
 }
 
+run_python() {
+    recorded bash scripts/test-python.sh
+}
+
 summary() {
     echo
     echo "== what was skipped"
@@ -84,6 +88,7 @@ install_missing
 run_workspace || failures=1
 run_model_checker || failures=1
 run_installation || failures=1
+run_python || failures=1
 summary
 if [ "$failures" != 0 ]; then
     grep -hE '^test .* FAILED$' "$log" | sort -u || true

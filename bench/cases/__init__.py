@@ -25,9 +25,9 @@ def all_cases():
     from cases import (article, attributes, automatic, builds, calling, cleaning, cloning,
                        committing, directory, empty_tree, equal_sizes, extracting, family,
                        image_latency, image_memory, latency, linux_packs, memory, mercurial,
-                       mounting, pack_writing, packing, packs, perf_scripts, promised, rebuilding,
-                       restore, rev_lists, serving, statuses, switching, tables, thin_packs,
-                       walking)
+                       mounting, pack_writing, packing, packs, perf_scripts, promised, python,
+                       rebuilding, restore, rev_lists, serving, statuses, switching, tables,
+                       thin_packs, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -50,6 +50,9 @@ def all_cases():
         "memory-5m": memory.memory_5m,
         "table-5m": tables.table_5m,
         "cluster": tables.cluster,
+        "python-walk": python.python_walk,
+        "python-latency": python.python_latency,
+        "python-import": python.python_import,
         "article": article.article,
         "reset-hard": family.reset_hard,
         "reset-latency": family.reset_latency,

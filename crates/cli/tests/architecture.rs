@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, i32); 28] = [
+const LAYERS: [(&str, i32); 29] = [
     ("testkit", -1),
     ("tree", 0),
     ("fs", 0),
@@ -39,6 +39,7 @@ const LAYERS: [(&str, i32); 28] = [
     ("maintain", 6),
     ("hedgerow", 7),
     ("cli", 8),
+    ("python", 8),
 ];
 
 /// Crates for tests and benchmarks: what is shipped does not contain them.

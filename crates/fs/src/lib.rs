@@ -83,9 +83,9 @@ pub use mount::{knows_file_system, may_mount, mount_image, mount_overlay, unmoun
 pub use mount_table::{mount_at, mounts, Mount};
 pub use output_file::OutputFile;
 pub use path::{
-    append_file, append_private_file, create_directories, create_directory, create_link,
+    append_file, append_private_file, create_directories, create_directory, create_link, identity,
     is_executable, lstat, remove_directory, remove_empty_directories, remove_file, rename,
-    set_permissions, stat, sync_directory, touch,
+    set_permissions, stat, sync_directory, touch, Identity,
 };
 pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};

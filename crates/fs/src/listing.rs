@@ -56,6 +56,30 @@ impl OpenDirectory {
         Ok(OpenDirectory { fd })
     }
 
+    /// The directory that is open as `descriptor` in this process: a duplicate, which shares the
+    /// position of reading with it.
+    #[allow(unsafe_code)]
+    pub fn duplicate(descriptor: i32) -> io::Result<Self> {
+        fault::check(Op::Open)?;
+        if descriptor < 0 {
+            return Err(rustix::io::Errno::BADF.into());
+        }
+        // SAFETY: the number is borrowed for one call, which fails if nothing is open as it.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+        let fd = obtain(|| Ok(rustix::io::fcntl_dupfd_cloexec(borrowed, 0)?))?;
+        let found = rustix::fs::fstat(&fd)?;
+        if FileKind::from_raw(found.st_mode) != FileKind::Directory {
+            return Err(rustix::io::Errno::NOTDIR.into());
+        }
+        Ok(OpenDirectory { fd })
+    }
+
+    /// Continues reading at the first entry.
+    pub fn rewind(&self) -> io::Result<()> {
+        rustix::fs::seek(&self.fd, rustix::fs::SeekFrom::Start(0))?;
+        Ok(())
+    }
+
     /// Opens the directory at `path` beneath this one; no link on the way is followed. `path` may
     /// be of any length.
     pub fn open_below(&self, path: &[u8]) -> io::Result<Self> {
@@ -97,6 +121,25 @@ impl OpenDirectory {
     ///
     /// Fails with the system's reason; entries read before are kept.
     pub fn read(&self, buffer: &mut ReadBuffer, listing: &mut Listing) -> io::Result<bool> {
+        self.read_entries(buffer, listing, |_| {})
+    }
+
+    /// The same; the inode numbers of the entries, as the listing has them, are added to `inodes`.
+    pub fn read_with_inodes(
+        &self,
+        buffer: &mut ReadBuffer,
+        listing: &mut Listing,
+        inodes: &mut Vec<u64>,
+    ) -> io::Result<bool> {
+        self.read_entries(buffer, listing, |inode| inodes.push(inode))
+    }
+
+    fn read_entries(
+        &self,
+        buffer: &mut ReadBuffer,
+        listing: &mut Listing,
+        mut added: impl FnMut(u64),
+    ) -> io::Result<bool> {
         fault::check(Op::Read)?;
         let mut listed = RawDir::new(&self.fd, &mut buffer.bytes);
         // Only the first entry makes a system call; the others are in the buffer.
@@ -108,6 +151,7 @@ impl OpenDirectory {
             if name != b"." && name != b".." {
                 let kind = FileKind::from_type(entry.file_type());
                 listing.push(name, kind.filter(|_| !fault::hides_kind()))?;
+                added(entry.ino());
             }
             if listed.is_buffer_empty() {
                 break;
@@ -124,6 +168,13 @@ impl OpenDirectory {
         }
         let raw = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(Stat::from_raw(&raw))
+    }
+
+    /// The kind of what the entry `name` leads to, links followed.
+    pub fn kind_followed(&self, name: &[u8]) -> io::Result<FileKind> {
+        fault::check(Op::Stat)?;
+        let raw = rustix::fs::statat(&self.fd, name, AtFlags::empty())?;
+        Ok(FileKind::from_raw(raw.st_mode))
     }
 
     /// Removes the entry `name`, a single component that must not be a directory.

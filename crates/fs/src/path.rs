@@ -1,7 +1,7 @@
 use crate::descriptors::obtain;
 use crate::fault::{self, Op};
 use crate::private_dir::{check_file, FILE_MODE, WRITABLE_BY_OTHERS};
-use crate::{is_missing, list_directory, Error, FileKind, Result, Stat};
+use crate::{is_missing, list_directory, Error, FileKind, Result, Stat, Timestamp};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Access, AtFlags, Mode, OFlags, CWD};
 use rustix::io::Errno;
@@ -18,6 +18,67 @@ pub fn lstat(path: &Path) -> Result<Option<Stat>> {
 /// The stat data of `path`, following links; `None` if it does not exist.
 pub fn stat(path: &Path) -> Result<Option<Stat>> {
     optional(path, rustix::fs::stat(path))
+}
+
+/// What tells whether a directory is the one it was, with the entries it had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its kind.
+    pub kind: FileKind,
+    /// Device number.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Time of the last content change.
+    pub mtime: Timestamp,
+    /// Time of the last status change.
+    pub ctime: Timestamp,
+}
+
+impl From<&Stat> for Identity {
+    fn from(stat: &Stat) -> Self {
+        Identity {
+            kind: stat.kind,
+            dev: stat.dev,
+            ino: stat.ino,
+            mtime: stat.mtime,
+            ctime: stat.ctime,
+        }
+    }
+}
+
+/// The identity of what is at `path`; a link there is followed if `follow`. The time of the last access
+/// is not asked for: after a listing, a network file system would have to ask its server for it.
+pub fn identity(path: &Path, follow: bool) -> io::Result<Identity> {
+    use rustix::fs::{makedev, statx, StatxFlags};
+    fault::check(Op::Stat)?;
+    let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MTIME | StatxFlags::CTIME;
+    let flags = if follow {
+        AtFlags::empty()
+    } else {
+        AtFlags::SYMLINK_NOFOLLOW
+    };
+    match statx(CWD, path, flags, wanted) {
+        Ok(found) => {
+            let time = |time: rustix::fs::StatxTimestamp| Timestamp {
+                seconds: time.tv_sec,
+                nanoseconds: time.tv_nsec,
+            };
+            Ok(Identity {
+                kind: FileKind::from_raw(found.stx_mode.into()),
+                dev: makedev(found.stx_dev_major, found.stx_dev_minor),
+                ino: found.stx_ino,
+                mtime: time(found.stx_mtime),
+                ctime: time(found.stx_ctime),
+            })
+        }
+        // A kernel before 4.11, or a sandbox that does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let raw = rustix::fs::statat(CWD, path, flags)?;
+            Ok(Identity::from(&Stat::from_raw(&raw)))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn optional(path: &Path, outcome: rustix::io::Result<rustix::fs::Stat>) -> Result<Option<Stat>> {

@@ -103,7 +103,7 @@ impl Stat {
 }
 
 impl FileKind {
-    fn from_raw(mode: RawMode) -> Self {
+    pub(crate) fn from_raw(mode: RawMode) -> Self {
         // Every mode from a kernel has a type; an unknown one is treated as something unreadable.
         FileKind::from_type(FileType::from_raw_mode(mode)).unwrap_or(FileKind::CharacterDevice)
     }

@@ -98,5 +98,8 @@ pub use hedgerow_engine::{
 pub use hedgerow_git::ObjectId;
 pub use repository::{Environment, Repository};
 
+/// A system call that failed: the operation, the path and the system's reason.
+pub use hedgerow_fs::Error as SystemError;
+
 /// The names and versions of the libraries that compress and decompress.
 pub use hedgerow_codec::versions as codec_versions;

@@ -17,3 +17,6 @@ pub use hedgerow_tar as tar;
 pub use hedgerow_tree as tree;
 pub use hedgerow_walk as walk;
 pub use hedgerow_writer as writer;
+
+/// Starting threads, of which there may be fewer than wanted.
+pub use hedgerow_fs::threads;

@@ -33,12 +33,16 @@
 //! # }
 //! ```
 
+mod rows;
+
 pub use hedgerow_engine::Failure;
-pub use hedgerow_fs::OpenDirectory;
+pub use hedgerow_fs::{FileKind, Listing, OpenDirectory, ReadBuffer};
 pub use hedgerow_tree::{Entry, Metadata, NodeKind, Omission};
 pub use hedgerow_walk::{
-    walk, walk_sorted, Budget, CountedLinks, Patterns, Receiver, Selection, Totals, WalkOptions,
+    walk, walk_sorted, Ahead, AheadOptions, Budget, Contents, CountedLinks, Entered, Patterns,
+    Position, Receiver, Selection, Totals, WalkOptions,
 };
+pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 
 /// Listings as Parquet and Arrow files: of a whole tree, or in bounded parts that any number of
 /// machines list and one merges.

@@ -8,7 +8,7 @@
 )]
 
 use hedgerow::image::{
-    ArchiveOptions, ArchiveOutput, CreateOptions, ExtractOptions, Image, Source, WriteError,
+    ArchiveOptions, ArchiveOutput, Body, CreateOptions, ExtractOptions, Image, Source, WriteError,
 };
 use hedgerow::pack::HashKind;
 use hedgerow::pack::{IndexOptions, Observer, PackError, PackOptions, Question, RepackRequest};
@@ -165,6 +165,18 @@ fn an_image_is_made_checked_and_taken_apart() {
     let mut content = Vec::new();
     image::write_content(&opened, b"d/b", &mut content, &Execution::default()).unwrap();
     assert_eq!(content, b"two\n");
+    let Body::File(file) = opened.find(b"d/b").unwrap().body else {
+        panic!("d/b is a file");
+    };
+    for (range, expected) in [
+        (0..9, &b"two\n"[..]),
+        (1..3, b"wo"),
+        (4..9, b""),
+        (3..2, b""),
+    ] {
+        let read = image::read_range(&opened, &file, range, &Execution::default());
+        assert_eq!(read.unwrap(), expected);
+    }
     let absent = image::write_content(&opened, b"d", &mut content, &Execution::default());
     assert!(absent.is_err());
 

@@ -30,6 +30,15 @@ impl Handles {
         }
     }
 
+    /// The same, but at most `limit`.
+    pub(crate) fn with_limit(limit: usize) -> Self {
+        let handles = Handles::new();
+        Handles {
+            kept_limit: handles.kept_limit.min(limit),
+            ..handles
+        }
+    }
+
     pub(crate) fn count(&self, directory: OpenDirectory) -> Arc<Handle> {
         self.open.fetch_add(1, Ordering::Relaxed);
         Arc::new(Handle {

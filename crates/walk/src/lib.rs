@@ -6,6 +6,7 @@
 //!   offers that as a [`TreeSource`](hedgerow_tree::TreeSource), with an example.
 //! - [`scan`] is the basis of both, for comparing a tree with something: a [`Visitor`] decides,
 //!   directory by directory, where to descend and which entries to stat.
+//! - [`Ahead`] lists directories ahead of a reader who goes through the tree depth first.
 //!
 //! The unit of work is a directory or, in large directories, a few names: a single directory of a
 //! hundred thousand files keeps all workers busy. Subdirectories are published before entries are
@@ -50,6 +51,7 @@
 //! # }
 //! ```
 
+mod ahead;
 mod content;
 mod error;
 mod gitignore;
@@ -67,6 +69,7 @@ mod totals;
 mod visitor;
 mod walk;
 
+pub use ahead::{Ahead, AheadOptions, Contents, Entered, Position};
 pub use content::FileContent;
 pub use error::{Operation, ScanError};
 pub use nodes::{node_at, nodes_of_directory, Nodes};

@@ -52,6 +52,7 @@ mod edits;
 mod extract;
 mod files;
 mod progress;
+mod range;
 mod recipe;
 mod times;
 mod to_archive;
@@ -63,6 +64,7 @@ pub use create::{
 pub use edits::{Edits, Time};
 pub use extract::{extract, ExtractError, ExtractOptions};
 pub use files::{Exclusion, FilesSource, Layout};
+pub use range::read_range;
 pub use recipe::{Recipe, RecipeFiles};
 pub use times::{calendar, long_time};
 pub(crate) use to_archive::ArchiveFile;

@@ -1,0 +1,135 @@
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Optional, TypedDict, Union
+
+_Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
+_Name = Union[str, bytes]
+_Progress = Optional[Callable[[str, int, int, int], object]]
+
+__version__: str
+
+class Rows:
+    """The rows of a walk, which is under way."""
+
+    @property
+    def errors(self) -> list[OSError]: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __iter__(self) -> Iterator[Batch]: ...
+    def __next__(self) -> Batch: ...
+    def queue(self) -> list[tuple[float, int, int, int]]: ...
+    def plot(self) -> str: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Rows: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+class Batch:
+    """Some rows of a walk."""
+
+    @property
+    def num_rows(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
+def walk_rows(
+    path: _Path,
+    *,
+    stat: bool,
+    exclude: Sequence[_Name],
+    gitignore: bool,
+    sort: bool,
+    one_file_system: bool,
+    max_depth: int | None,
+    batch_rows: int,
+    threads: int | None,
+    errors: str,
+    record: bool,
+) -> Rows: ...
+
+class _StatusRows(TypedDict):
+    changes: list[tuple[str, str, str, bool, Optional[str]]]
+    untracked: list[str]
+    ignored: list[str]
+    warnings: list[str]
+    failures: list[str]
+
+def checkout(
+    path: _Path,
+    revision: _Name,
+    *,
+    force: bool,
+    detach: bool,
+    threads: int | None,
+    progress: _Progress,
+) -> tuple[int, int, int, list[tuple[str, str]], list[str]]: ...
+def status(
+    path: _Path, *, untracked: str, ignored: bool, threads: int | None
+) -> _StatusRows: ...
+
+class RawRepository:
+    def __init__(self, path: _Path) -> None: ...
+    @property
+    def git_dir(self) -> str: ...
+    @property
+    def work_tree(self) -> str | None: ...
+    def resolve(self, revision: _Name) -> str: ...
+    def rev_list(
+        self,
+        revisions: Sequence[_Name],
+        *,
+        objects: bool,
+        max_count: int | None,
+        first_parent: bool,
+        reverse: bool,
+    ) -> list[Any]: ...
+    def cat_file(
+        self, names: Sequence[_Name], threads: int | None
+    ) -> list[tuple[str, str, bytes]]: ...
+    def tree(
+        self, spec: _Name, sizes: bool
+    ) -> list[tuple[str, int, str, Optional[int]]]: ...
+    def packs(self) -> list[tuple[str, int, int, int]]: ...
+
+class RawImage:
+    def __init__(
+        self,
+        path: _Path | None,
+        offset: int,
+        threads: int | None,
+        read_at: Callable[[int, int], bytes] | None = None,
+        length: int = 0,
+    ) -> None: ...
+    def list(self, path: _Name) -> list[tuple[str, str]]: ...
+    def stat(
+        self, path: _Name
+    ) -> tuple[str, int, Optional[int], Optional[int], int, int, int, int, Optional[str]]: ...
+    def read(self, path: _Name, start: int, length: int) -> bytes: ...
+    def close(self) -> None: ...
+
+def image_create(
+    source: _Path,
+    target: _Path,
+    *,
+    kind: str,
+    repository: _Path | None,
+    compressor: str,
+    level: int | None,
+    block_bytes: int,
+    replace: bool,
+    threads: int | None,
+    progress: _Progress,
+) -> tuple[int, int, int, int]: ...
+def image_extract(
+    image: _Path,
+    target: _Path,
+    *,
+    paths: Sequence[_Name],
+    replace: bool,
+    strip_components: int,
+    threads: int | None,
+    progress: _Progress,
+) -> tuple[int, list[tuple[str, str]]]: ...
+def image_verify(
+    image: _Path, *, threads: int | None, progress: _Progress
+) -> tuple[list[str], int, int, int]: ...
+def panic_for_tests() -> None: ...

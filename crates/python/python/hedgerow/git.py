@@ -1,0 +1,235 @@
+"""Git working trees and repositories."""
+
+from __future__ import annotations
+
+import os as _os
+from typing import Callable, Iterable, NamedTuple, Optional, Sequence, Union, overload
+
+from . import _hedgerow
+from .errors import PartialFailure
+
+Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
+Name = Union[str, bytes]
+
+#: Called about ten times a second with the name of a stage, the steps done, the steps in all (0 while
+#: that is unknown) and bytes. An exception ends the operation, and is raised by it.
+Progress = Optional[Callable[[str, int, int, int], object]]
+
+__all__ = [
+    "Change",
+    "CheckedOut",
+    "Commit",
+    "Object",
+    "Pack",
+    "Repository",
+    "Status",
+    "checkout",
+    "status",
+]
+
+
+class CheckedOut(NamedTuple):
+    """What a checkout did."""
+
+    #: Files, links and directories of submodules written.
+    written: int
+    #: Files removed.
+    removed: int
+    #: Size of what was written, in bytes.
+    bytes: int
+    #: Warnings that did not prevent anything.
+    warnings: list[str]
+
+
+class Change(NamedTuple):
+    """A tracked path that differs."""
+
+    #: The path from the top of the working tree; for a rename, the new one.
+    path: str
+    #: The letter for HEAD against the index; a space if there is no difference.
+    staged: str
+    #: The letter for the index against the working tree.
+    unstaged: str
+    #: Whether it is in conflict.
+    is_conflict: bool
+    #: Where the content came from, if it was renamed or copied.
+    source: Optional[str]
+
+
+class Status(NamedTuple):
+    """What changed in a working tree."""
+
+    #: Tracked paths that differ, ascending.
+    changes: list[Change]
+    #: Untracked paths; a directory that stands for all its content ends with a slash.
+    untracked: list[str]
+    #: Ignored paths, if they were asked for.
+    ignored: list[str]
+    #: Directories that could not be read, and the like.
+    warnings: list[str]
+
+
+class Object(NamedTuple):
+    """An object with its content."""
+
+    id: str
+    #: ``commit``, ``tree``, ``blob`` or ``tag``.
+    kind: str
+    content: bytes
+
+
+class Commit(NamedTuple):
+    """An object that a walk through history reaches."""
+
+    id: str
+    #: ``commit``, ``tree``, ``blob`` or ``tag``.
+    kind: str
+    #: The path where it was met; empty for a commit.
+    path: str
+
+
+class Pack(NamedTuple):
+    """A pack of a repository."""
+
+    path: str
+    objects: int
+    #: Size of all its entries, in bytes.
+    stored_bytes: int
+    #: Size of the largest entry, in bytes.
+    largest_bytes: int
+
+
+def checkout(
+    path: Path,
+    revision: Name,
+    *,
+    force: bool = False,
+    detach: bool = False,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> CheckedOut:
+    """Move the working tree at *path* to *revision*, a branch or a commit, like ``git checkout``.
+
+    :param force: overwrite local changes.
+    :param detach: do not follow a branch.
+    :raises hedgerow.errors.CheckoutRejected: local changes would be lost; nothing was touched.
+    :raises hedgerow.errors.PartialFailure: some files could not be written; all others were.
+    :raises hedgerow.errors.GitError: there is no such repository or revision.
+    :raises OSError: a system call failed.
+    """
+    written, removed, size, failures, warnings = _hedgerow.checkout(
+        path, revision, force=force, detach=detach, threads=threads, progress=progress
+    )
+    if failures:
+        raise PartialFailure(f"{len(failures)} files could not be written", failures)
+    return CheckedOut(written, removed, size, warnings)
+
+
+def status(
+    path: Path = ".",
+    *,
+    untracked: str = "normal",
+    ignored: bool = False,
+    threads: int | None = None,
+) -> Status:
+    """What changed in the working tree at *path*, like ``git status``.
+
+    :param untracked: ``"no"``; ``"normal"``: files, and directories that hold nothing tracked;
+        ``"all"``: every file.
+    :param ignored: list ignored files, too.
+    :raises hedgerow.errors.PartialFailure: some paths could not be examined.
+    :raises hedgerow.errors.GitError: there is no repository.
+    """
+    rows = _hedgerow.status(path, untracked=untracked, ignored=ignored, threads=threads)
+    if rows["failures"]:
+        failures = [("", reason) for reason in rows["failures"]]
+        raise PartialFailure("some paths could not be examined", failures)
+    return Status(
+        [Change(*change) for change in rows["changes"]],
+        rows["untracked"],
+        rows["ignored"],
+        rows["warnings"],
+    )
+
+
+class Repository:
+    """The Git repository that *path* is in. It may be used by several threads.
+
+    :raises hedgerow.errors.GitError: there is none.
+    """
+
+    def __init__(self, path: Path = ".") -> None:
+        self._raw = _hedgerow.RawRepository(path)
+
+    def __repr__(self) -> str:
+        return f"<Repository {self.git_dir!r}>"
+
+    @property
+    def git_dir(self) -> str:
+        """The path of the directory ``.git``."""
+        return self._raw.git_dir
+
+    @property
+    def work_tree(self) -> str | None:
+        """The path of the working tree, unless it is bare."""
+        return self._raw.work_tree
+
+    def resolve(self, revision: Name) -> str:
+        """The id of the object that *revision* names, in the notation of gitrevisions(7)."""
+        return self._raw.resolve(revision)
+
+    def rev_list(
+        self,
+        *revisions: Name,
+        max_count: int | None = None,
+        first_parent: bool = False,
+        reverse: bool = False,
+    ) -> list[str]:
+        """The ids of the commits that *revisions* reach, in git's order.
+
+        *revisions* are as for git-rev-list(1): ``v1``, ``^v1``, ``v1..v2``, ``v1...v2``, ``--all``.
+        """
+        found: list[str] = self._raw.rev_list(
+            list(revisions),
+            objects=False,
+            max_count=max_count,
+            first_parent=first_parent,
+            reverse=reverse,
+        )
+        return found
+
+    def rev_list_objects(self, *revisions: Name, max_count: int | None = None) -> list[Commit]:
+        """The commits that *revisions* reach, and all their objects."""
+        rows = self._raw.rev_list(
+            list(revisions), objects=True, max_count=max_count, first_parent=False, reverse=False
+        )
+        return [Commit(*row) for row in rows]
+
+    @overload
+    def cat_file(  # type: ignore[overload-overlap]
+        self, names: Name, *, threads: int | None = None
+    ) -> Object: ...
+
+    @overload
+    def cat_file(self, names: Iterable[Name], *, threads: int | None = None) -> list[Object]: ...
+
+    def cat_file(
+        self, names: Union[Name, Iterable[Name]], *, threads: int | None = None
+    ) -> Union[Object, list[Object]]:
+        """The object that a name stands for or, for several names, a list of objects in their order.
+
+        Objects of one call are read in parallel: many names in one call are much faster than many
+        calls. A name is as in gitrevisions(7), for example ``HEAD:README``.
+        """
+        if isinstance(names, (str, bytes)):
+            return Object(*self._raw.cat_file([names], threads)[0])
+        return [Object(*row) for row in self._raw.cat_file(list(names), threads)]
+
+    def packs(self) -> list[Pack]:
+        """The packs of the repository."""
+        return [Pack(*row) for row in self._raw.packs()]
+
+    def _tree(
+        self, spec: Name, sizes: bool
+    ) -> Sequence[tuple[str, int, str, Optional[int]]]:
+        return self._raw.tree(spec, sizes)

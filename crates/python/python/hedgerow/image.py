@@ -1,0 +1,326 @@
+"""SquashFS images: created from directories, archives and commits, extracted, checked, and read without
+being mounted or unpacked."""
+
+from __future__ import annotations
+
+import io as _io
+import os as _os
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock as _Lock
+from typing import Any, BinaryIO, Callable, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
+
+from . import _hedgerow
+from .errors import PartialFailure
+
+Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
+Progress = Optional[Callable[[str, int, int, int], object]]
+
+__all__ = [
+    "Created",
+    "Entry",
+    "Image",
+    "Report",
+    "Stat",
+    "create",
+    "extract",
+    "open",
+    "verify",
+]
+
+
+class Created(NamedTuple):
+    """What an image consists of."""
+
+    #: Size of the file, in bytes.
+    bytes: int
+    #: Number of inodes; hard links count once.
+    inodes: int
+    #: Number of distinct contents.
+    contents: int
+    #: Number of blocks that small files share.
+    fragments: int
+
+
+class Report(NamedTuple):
+    """What a check of an image found."""
+
+    #: Each defect, in words.
+    findings: list[str]
+    #: Number of further ones.
+    omitted: int
+    #: Number of inodes read.
+    inodes: int
+    #: Size of all blocks, decompressed.
+    content_bytes: int
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+
+class Stat(NamedTuple):
+    """What an image tells of an entry."""
+
+    #: ``f``, ``d``, ``l``, ``p``, ``s``, ``b`` or ``c``, as ``find -printf %y`` prints it.
+    kind: str
+    #: Permission bits with setuid, setgid and sticky.
+    mode: int
+    uid: Optional[int]
+    gid: Optional[int]
+    #: Size in bytes; of a link, the length of its target.
+    size: int
+    #: Seconds since the epoch.
+    mtime: int
+    nlink: int
+    inode: int
+    #: The target of a symbolic link.
+    target: Optional[str]
+
+
+class Entry(NamedTuple):
+    """An entry of a directory of an image."""
+
+    name: str
+    #: As :attr:`Stat.kind`.
+    kind: str
+
+
+def create(
+    source: Path,
+    image: Path,
+    *,
+    repository: Path | None = None,
+    compressor: str = "zstd",
+    level: int | None = None,
+    block_size: int = 131072,
+    replace: bool = False,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Created:
+    """Make an image of a directory, of a tar archive, or of the commit *source* of *repository*.
+
+    The same source and options give the same bytes, with any number of threads. The file gets its
+    name when it is complete.
+
+    :param repository: a path in a Git repository: then *source* is a revision of it.
+    :param compressor: ``gzip``, ``xz``, ``lzma``, ``lzo``, ``lz4`` or ``zstd``.
+    :param block_size: in bytes, a power of two from 4 KiB to 1 MiB.
+    :param replace: replace an existing file.
+    :raises OSError: the source cannot be read, or the image cannot be written.
+    """
+    if repository is not None:
+        kind = "commit"
+    elif _os.path.isdir(source):
+        kind = "directory"
+    else:
+        kind = "archive"
+    made = _hedgerow.image_create(
+        source,
+        image,
+        kind=kind,
+        repository=repository,
+        compressor=compressor,
+        level=level,
+        block_bytes=block_size,
+        replace=replace,
+        threads=threads,
+        progress=progress,
+    )
+    return Created(*made)
+
+
+def extract(
+    image: Path,
+    directory: Path,
+    *,
+    paths: Iterable[str | bytes] = (),
+    replace: bool = False,
+    strip_components: int = 0,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> int:
+    """Extract *image* into *directory*, which is made if it does not exist. Returns the number of entries.
+
+    Nothing is written outside of *directory*, whatever the image contains.
+
+    :param paths: only these, with everything below them.
+    :param replace: replace what is in the directory; otherwise it has to be empty.
+    :raises hedgerow.errors.ImageError: the image is broken.
+    :raises hedgerow.errors.PartialFailure: some entries could not be written; all others were.
+    """
+    entries, failures = _hedgerow.image_extract(
+        image,
+        directory,
+        paths=list(paths),
+        replace=replace,
+        strip_components=strip_components,
+        threads=threads,
+        progress=progress,
+    )
+    if failures:
+        raise PartialFailure(f"{len(failures)} entries could not be extracted", failures)
+    return entries
+
+
+def verify(image: Path, *, threads: int | None = None, progress: Progress = None) -> Report:
+    """Check a whole image: structure, blocks, checksums.
+
+    :raises hedgerow.errors.ImageError: it is no image at all.
+    """
+    return Report(*_hedgerow.image_verify(image, threads=threads, progress=progress))
+
+
+def open(
+    image: Union[Path, BinaryIO],
+    *,
+    offset: int = 0,
+    threads: int | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Image:
+    """Open an image to read its members.
+
+    *image* is a path, a URL that fsspec knows (``s3://bucket/tree.sqfs``), of which only the ranges that
+    are needed are read, or a binary file that can seek.
+
+    :param offset: where the image begins in the file, in bytes.
+    :param threads: number of threads that decompress a large read.
+    :param storage_options: options of fsspec for a URL.
+    :raises hedgerow.errors.ImageError: it is no image.
+    """
+    if isinstance(image, (str, bytes, _os.PathLike)):
+        name = _os.fspath(image)
+        if isinstance(name, str) and ("://" in name or "::" in name):
+            return Image(_of_url(name, storage_options or {}, offset, threads), name)
+        return Image(_hedgerow.RawImage(image, offset, threads), _os.fsdecode(name))
+    return Image(_of_file(image, offset, threads), getattr(image, "name", "<file>"))
+
+
+def _of_url(
+    url: str, options: dict[str, Any], offset: int, threads: int | None
+) -> _hedgerow.RawImage:
+    import fsspec.core
+
+    system, path = fsspec.core.url_to_fs(url, **options)
+
+    def read_at(position: int, count: int) -> bytes:
+        return bytes(system.cat_file(path, start=position, end=position + count))
+
+    return _hedgerow.RawImage(url, offset, threads, read_at, system.size(path))
+
+
+def _of_file(file: BinaryIO, offset: int, threads: int | None) -> _hedgerow.RawImage:
+    lock = _Lock()
+
+    def read_at(position: int, count: int) -> bytes:
+        with lock:
+            file.seek(position)
+            return file.read(count)
+
+    length = file.seek(0, _os.SEEK_END)
+    return _hedgerow.RawImage(None, offset, threads, read_at, length)
+
+
+class Image:
+    """An open image. Paths are relative to its root, and links are not followed. Several threads may
+    read it. Made by :func:`open`."""
+
+    def __init__(self, raw: _hedgerow.RawImage, name: str) -> None:
+        self._raw = raw
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<Image {self.name!r}>"
+
+    def __enter__(self) -> Image:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close it. Files that were opened from it cannot be read any more."""
+        self._raw.close()
+
+    def listdir(self, path: str | bytes = "") -> list[Entry]:
+        """The entries of a directory, sorted by the bytes of their names."""
+        return [Entry(*row) for row in self._raw.list(path)]
+
+    def stat(self, path: str | bytes) -> Stat:
+        """What the image tells of an entry.
+
+        :raises FileNotFoundError: there is none.
+        """
+        return Stat(*self._raw.stat(path))
+
+    def walk(self, path: str = "") -> Iterator[tuple[str, list[str], list[str]]]:
+        """Yield paths, names of directories and other names, like :func:`os.walk`. Names may be taken
+        out of the list of directories."""
+        pending = [path.strip("/")]
+        while pending:
+            directory = pending.pop()
+            entries = self.listdir(directory)
+            directories = [entry.name for entry in entries if entry.kind == "d"]
+            yield directory, directories, [entry.name for entry in entries if entry.kind != "d"]
+            pending.extend(
+                f"{directory}/{name}" if directory else name for name in reversed(directories)
+            )
+
+    def read(self, path: str | bytes, start: int = 0, length: int | None = None) -> bytes:
+        """The content of a file, or *length* bytes from *start* on. Only the blocks that hold them are
+        read; many blocks are decompressed in parallel."""
+        if start < 0 or (length is not None and length < 0):
+            raise ValueError("start and length must not be negative")
+        return self._raw.read(path, start, 2**63 if length is None else length)
+
+    def read_many(
+        self, paths: Sequence[str | bytes], *, threads: int | None = None
+    ) -> list[bytes]:
+        """The contents of several files, read in parallel."""
+        with ThreadPoolExecutor(threads or min(32, 2 * (_os.cpu_count() or 1))) as pool:
+            return list(pool.map(self.read, paths))
+
+    def open(self, path: str | bytes, *, buffering: int = 131072) -> BinaryIO:
+        """Open a file for reading bytes, with ``seek``."""
+        stat = self.stat(path)
+        if stat.kind == "d":
+            self.read(path, 0, 1)
+        return _io.BufferedReader(_Member(self, path, stat.size), buffering)
+
+
+class _Member(_io.RawIOBase):
+    """A file of an image."""
+
+    def __init__(self, image: Image, path: str | bytes, size: int) -> None:
+        self._image = image
+        self._path = path
+        self._size = size
+        self._position = 0
+        self.name = path
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = _os.SEEK_SET) -> int:
+        base = {_os.SEEK_SET: 0, _os.SEEK_CUR: self._position, _os.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise ValueError("negative seek position")
+        self._position = base + offset
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._image.read(self._path, self._position, len(buffer))
+        buffer[: len(content)] = content
+        self._position += len(content)
+        return len(content)
+
+    def readall(self) -> bytes:
+        content = self._image.read(self._path, self._position)
+        self._position += len(content)
+        return content

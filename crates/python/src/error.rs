@@ -1,0 +1,182 @@
+//! Errors of the libraries as Python's exceptions. Those that are no `OSError` are defined in
+//! `hedgerow.errors`.
+
+use crate::path::Flavor;
+use hedgerow::image::{ContentError, ExtractError, VerifyError, WriteError};
+use hedgerow::pack::{PackError, ReachError};
+use hedgerow::{image, repository, SystemError};
+use pyo3::exceptions::PyOSError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::error::Error;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// "Bad message": what the system says of data that contradicts itself.
+const EBADMSG: i32 = 74;
+
+/// The `OSError` of a failed system call on `filename`: of the subclass that Python has for its number.
+pub(crate) fn os_error(
+    py: Python<'_>,
+    error: &io::Error,
+    filename: Option<&Bound<'_, PyAny>>,
+) -> PyErr {
+    let Some(number) = error.raw_os_error() else {
+        return PyOSError::new_err(error.to_string());
+    };
+    made(exception(py, number, filename))
+}
+
+fn made(exception: PyResult<Bound<'_, PyAny>>) -> PyErr {
+    match exception {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+fn exception<'py>(
+    py: Python<'py>,
+    number: i32,
+    filename: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let words = py
+        .import(intern!(py, "os"))?
+        .call_method1(intern!(py, "strerror"), (number,))?;
+    let class = py.get_type::<PyOSError>();
+    match filename {
+        Some(filename) => class.call1((number, words, filename)),
+        None => class.call1((number, words)),
+    }
+}
+
+/// A failed system call of the libraries.
+pub(crate) fn system(py: Python<'_>, error: &SystemError) -> PyErr {
+    match Flavor::Str.object(py, error.path.as_os_str().as_bytes()) {
+        Ok(filename) => os_error(py, &error.source, Some(&filename)),
+        Err(error) => error,
+    }
+}
+
+/// A defect of this package.
+pub(crate) fn internal(py: Python<'_>, message: &str) -> PyErr {
+    named(py, "InternalError", message)
+}
+
+/// The exception `name` of `hedgerow.errors`.
+pub(crate) fn named(py: Python<'_>, name: &str, message: &str) -> PyErr {
+    let class = || py.import(intern!(py, "hedgerow.errors"))?.getattr(name);
+    made(class().and_then(|class| class.call1((message,))))
+}
+
+/// What is wrong with the image at `path`, as an `OSError` with its name.
+fn broken_image(py: Python<'_>, path: Option<&Path>, message: &str) -> PyErr {
+    let exception = || {
+        let class = py
+            .import(intern!(py, "hedgerow.errors"))?
+            .getattr("ImageError")?;
+        match path {
+            Some(path) => {
+                let path = Flavor::Str.object(py, path.as_os_str().as_bytes())?;
+                class.call1((EBADMSG, message, path))
+            }
+            None => class.call1((EBADMSG, message)),
+        }
+    };
+    made(exception())
+}
+
+/// An error of `image` about the image at `path`.
+pub(crate) fn of_image(py: Python<'_>, error: &image::Error, path: Option<&Path>) -> PyErr {
+    let of_entry = |number: i32, entry: &[u8]| match Flavor::Str.object(py, entry) {
+        Ok(entry) => made(exception(py, number, Some(&entry))),
+        Err(error) => error,
+    };
+    const ENOENT: i32 = 2;
+    const EISDIR: i32 = 21;
+    const EINVAL: i32 = 22;
+    match error {
+        image::Error::Fs(error) => system(py, error),
+        image::Error::NotFound(entry) => of_entry(ENOENT, entry),
+        image::Error::Kind { path, expected } if *expected == "regular file" => {
+            of_entry(EISDIR, path)
+        }
+        image::Error::Kind { path, .. } => of_entry(EINVAL, path),
+        other => broken_image(py, path, &other.to_string()),
+    }
+}
+
+/// Any error of a verb. `path` is the image concerned, if it is one.
+pub(crate) fn of_verb(py: Python<'_>, error: &(dyn Error + 'static), path: Option<&Path>) -> PyErr {
+    if let Some(error) = system_cause(error) {
+        return system(py, error);
+    }
+    if let Some(error) = image_cause(error) {
+        return of_image(py, error, path);
+    }
+    // Where the call that failed is not known, its number still is.
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let source = error.downcast_ref::<io::Error>();
+        if let Some(number) = source.and_then(io::Error::raw_os_error) {
+            return PyOSError::new_err((number, error_words(error)));
+        }
+        cause = error.source();
+    }
+    let message = error.to_string();
+    if message.starts_with("a worker panicked") {
+        return internal(py, &message);
+    }
+    let is_of_git =
+        error.is::<repository::Error>() || error.is::<ReachError>() || error.is::<PackError>();
+    named(py, if is_of_git { "GitError" } else { "Error" }, &message)
+}
+
+fn error_words(error: &(dyn Error + 'static)) -> String {
+    error.to_string()
+}
+
+/// The system call that failed, if the error is about one.
+fn system_cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e SystemError> {
+    if let Some(error) = error.downcast_ref::<SystemError>() {
+        return Some(error);
+    }
+    if let Some(error) = error.downcast_ref::<repository::Error>() {
+        return match error {
+            repository::Error::Fs(error) => Some(error),
+            repository::Error::Pack(PackError::Fs(error)) => Some(error),
+            repository::Error::AfterFailures { error, .. } => system_cause(&**error),
+            _ => None,
+        };
+    }
+    if let Some(PackError::Fs(error)) = error.downcast_ref::<PackError>() {
+        return Some(error);
+    }
+    match error.downcast_ref::<WriteError>() {
+        Some(WriteError::File(error)) => return Some(error),
+        Some(WriteError::Source(error)) => return error.source().and_then(system_cause),
+        _ => {}
+    }
+    match error.downcast_ref::<ExtractError>() {
+        Some(ExtractError::Target(error)) => return Some(error),
+        Some(ExtractError::Ended(error)) => return error.source().and_then(system_cause),
+        _ => {}
+    }
+    None
+}
+
+fn image_cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e image::Error> {
+    if let Some(error) = error.downcast_ref::<image::Error>() {
+        return Some(error);
+    }
+    if let Some(ContentError::Image(error)) = error.downcast_ref::<ContentError>() {
+        return Some(error);
+    }
+    if let Some(VerifyError::Open(error)) = error.downcast_ref::<VerifyError>() {
+        return Some(error);
+    }
+    match error.downcast_ref::<ExtractError>() {
+        Some(ExtractError::Image(error)) => Some(error),
+        _ => None,
+    }
+}

@@ -1,0 +1,25 @@
+//! The native part of the Python package `hedgerow`. What users see is `python/hedgerow`: this module,
+//! `hedgerow._hedgerow`, has what needs to be native.
+
+mod columns;
+mod error;
+mod image;
+mod os;
+mod path;
+mod ranges;
+mod repository;
+mod rows;
+mod run;
+mod working_tree;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+fn _hedgerow(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    os::add(module)?;
+    rows::add(module)?;
+    repository::add(module)?;
+    working_tree::add(module)?;
+    image::add(module)
+}

@@ -1,0 +1,330 @@
+//! Git repositories: walking history, reading objects.
+
+use crate::error::{named, of_verb};
+use crate::path::{bytes_of, fspath, system_path, Flavor};
+use crate::run::{execution, run};
+use hedgerow::plumbing::engine::{run_ordered, Failure, Window};
+use hedgerow::plumbing::git::object_query::find_object;
+use hedgerow::plumbing::git::reachability::{RevisionArguments, Sources};
+use hedgerow::plumbing::object::{Malformed, TreeEntries};
+use hedgerow::plumbing::pack::{ObjectId, ObjectKind, Reader};
+use hedgerow::plumbing::reach::{Objects, Request, Visitor, Walk, WalkedCommit};
+use hedgerow::{repository, Environment, Execution, Repository};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use std::error::Error;
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+/// Limit of objects that wait for earlier ones, in bytes.
+const WINDOW: Window = Window { bytes: 64 << 20 };
+
+type Result<T> = std::result::Result<T, repository::Error>;
+
+pub(crate) fn failed(py: Python<'_>) -> impl Fn(repository::Error) -> PyErr + '_ {
+    move |error| of_verb(py, &error as &(dyn Error + 'static), None)
+}
+
+/// The environment that git's settings come from: that of the interpreter, as it is now.
+pub(crate) fn environment(path: &Bound<'_, PyAny>) -> PyResult<Environment> {
+    let py = path.py();
+    let directory = PathBuf::from(OsString::from_vec(system_path(&fspath(path)?)?));
+    let directory = std::path::absolute(directory)?;
+    let variables = py.import("os")?.getattr("environb")?;
+    let variables = variables.call_method0("items")?;
+    let mut pairs = Vec::new();
+    for pair in variables.try_iter()? {
+        let (name, value): (Vec<u8>, Vec<u8>) = pair?.extract()?;
+        pairs.push((OsString::from_vec(name), OsString::from_vec(value)));
+    }
+    Environment::from_vars(pairs, directory).map_err(failed(py))
+}
+
+/// A repository. Any number of threads may use it: each call opens it for itself, and sees what others
+/// have changed since.
+#[pyclass(frozen, module = "hedgerow", name = "RawRepository")]
+struct RawRepository {
+    environment: Environment,
+    git_dir: PathBuf,
+    work_tree: Option<PathBuf>,
+}
+
+impl RawRepository {
+    /// Opens the repository without the interpreter's lock, and uses it.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Repository) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| work(&Repository::discover(&self.environment)?));
+        done.map_err(failed(py))
+    }
+}
+
+#[pymethods]
+impl RawRepository {
+    #[new]
+    fn new(path: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = path.py();
+        let environment = environment(path)?;
+        let opened = py.detach(|| {
+            let found = Repository::discover(&environment)?;
+            let work_tree = found.work_tree().map(PathBuf::from);
+            Ok((found.git_dir().to_owned(), work_tree))
+        });
+        let (git_dir, work_tree) = opened.map_err(failed(py))?;
+        Ok(RawRepository {
+            environment,
+            git_dir,
+            work_tree,
+        })
+    }
+
+    #[getter]
+    fn git_dir<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Flavor::Str.object(py, self.git_dir.as_os_str().as_bytes())
+    }
+
+    #[getter]
+    fn work_tree<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let path = self.work_tree.as_ref();
+        path.map(|path| Flavor::Str.object(py, path.as_os_str().as_bytes()))
+            .transpose()
+    }
+
+    /// The id of an object.
+    fn resolve(&self, py: Python<'_>, revision: &Bound<'_, PyAny>) -> PyResult<String> {
+        let revision = bytes_of(revision)?;
+        let found = self.with(py, |repository| {
+            Ok(find_object(repository, revision.as_slice().into())?.0)
+        });
+        Ok(found?.to_string())
+    }
+
+    /// Commits as ids, or objects as ids, kinds and paths.
+    #[pyo3(signature = (revisions, *, objects, max_count, first_parent, reverse))]
+    fn rev_list<'py>(
+        &self,
+        py: Python<'py>,
+        revisions: Vec<Bound<'py, PyAny>>,
+        objects: bool,
+        max_count: Option<u64>,
+        first_parent: bool,
+        reverse: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let words = revisions
+            .iter()
+            .map(bytes_of)
+            .collect::<PyResult<Vec<_>>>()?;
+        let request = Request {
+            objects: if objects { Objects::All } else { Objects::None },
+            max_count,
+            first_parent,
+            is_reversed: reverse,
+            ..Request::default()
+        };
+        let execution = Execution::default();
+        let cancel = execution.cancel.clone();
+        let listed = run(py, &execution, None, || {
+            let mut found = Found {
+                rows: Vec::new(),
+                is_cancelled: &|| cancel.is_cancelled(),
+            };
+            let repository = Repository::discover(&self.environment)?;
+            list(&repository, &words, request, &mut found)?;
+            Ok::<_, repository::Error>(found.rows)
+        })?;
+        let list = PyList::empty(py);
+        for (id, kind, name) in listed.map_err(failed(py))? {
+            if objects {
+                let name = Flavor::Str.object(py, &name)?;
+                list.append((id.to_string(), kind.name(), name))?;
+            } else {
+                list.append(id.to_string())?;
+            }
+        }
+        Ok(list)
+    }
+
+    /// Objects as ids, kinds and contents, in the order of their names.
+    fn cat_file<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let names = names.iter().map(bytes_of).collect::<PyResult<Vec<_>>>()?;
+        let execution = execution(threads)?;
+        let read = run(py, &execution, None, || {
+            read_objects(&self.environment, names, &execution)
+        })?;
+        let list = PyList::empty(py);
+        for (id, kind, content) in read.map_err(|failure| ended(py, failure))? {
+            list.append((id.to_string(), kind.name(), PyBytes::new(py, &content)))?;
+        }
+        Ok(list)
+    }
+
+    /// The entries of a tree: names, modes, ids, and the sizes of files, which cost a look each.
+    fn tree<'py>(
+        &self,
+        py: Python<'py>,
+        spec: &Bound<'py, PyAny>,
+        sizes: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let spec = bytes_of(spec)?;
+        let rows = self.with(py, |repository| {
+            let id = repository.resolve_tree(spec.as_slice().into())?;
+            tree_rows(repository, &id, sizes)
+        })?;
+        let list = PyList::empty(py);
+        for (name, mode, id, size) in rows {
+            let name = Flavor::Str.object(py, &name)?;
+            list.append((name, mode, id.to_string(), size))?;
+        }
+        Ok(list)
+    }
+
+    /// The packs: paths, numbers of objects, bytes of all entries, and of the largest.
+    fn packs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let packs = self.with(py, |repository| {
+            let store = repository.objects();
+            let pack = |(number, path, _): (u32, &std::path::Path, _)| {
+                let stored = store.sizes_in_pack(number);
+                let bytes = stored.iter().map(|entry| entry.size_bytes);
+                let largest = bytes.clone().max().unwrap_or(0);
+                let objects = store.pack_object_count(number);
+                (path.to_owned(), objects, bytes.sum::<u64>(), largest)
+            };
+            Ok(store.pack_files().map(pack).collect::<Vec<_>>())
+        })?;
+        let list = PyList::empty(py);
+        for (path, objects, bytes, largest) in packs {
+            let path = Flavor::Str.object(py, path.as_os_str().as_bytes())?;
+            list.append((path, objects, bytes, largest))?;
+        }
+        Ok(list)
+    }
+}
+
+/// Collects what a walk finds.
+struct Found<'f> {
+    rows: Vec<(ObjectId, ObjectKind, Vec<u8>)>,
+    is_cancelled: &'f dyn Fn() -> bool,
+}
+
+impl Found<'_> {
+    fn add(&mut self, id: ObjectId, kind: ObjectKind, name: &[u8]) -> ControlFlow<()> {
+        self.rows.push((id, kind, name.to_vec()));
+        if (self.is_cancelled)() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Visitor for Found<'_> {
+    fn edge(&mut self, _: &ObjectId) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn commit(&mut self, walk: &Walk<'_>, found: WalkedCommit) -> ControlFlow<()> {
+        let id = walk.commits().id(found.commit);
+        self.add(id, ObjectKind::Commit, b"")
+    }
+
+    fn object(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> ControlFlow<()> {
+        self.add(*id, kind, name)
+    }
+}
+
+fn list(
+    repository: &Repository,
+    words: &[Vec<u8>],
+    mut request: Request,
+    found: &mut Found<'_>,
+) -> Result<()> {
+    let sources = Sources::read(repository)?;
+    let source = sources.of(repository);
+    let mut revisions = RevisionArguments::new(repository, source, true, &|_| {});
+    let all = words.iter().any(|word| word == b"--all");
+    if all {
+        let none = &mut [].iter();
+        revisions.option(b"--all".as_slice().into(), none)?;
+    }
+    for word in words.iter().filter(|word| *word != b"--all") {
+        revisions.add(word.as_slice().into())?;
+    }
+    request.tips = revisions.tips;
+    Walk::new(source, request)?.list(found)?;
+    Ok(())
+}
+
+type Object = (ObjectId, ObjectKind, Vec<u8>);
+
+fn read_objects(
+    environment: &Environment,
+    names: Vec<Vec<u8>>,
+    execution: &Execution,
+) -> std::result::Result<Vec<Object>, Failure<repository::Error>> {
+    let repository = Repository::discover(environment).map_err(Failure::Failed)?;
+    let mut ids = Vec::with_capacity(names.len());
+    for name in names {
+        let found = find_object(&repository, name.as_slice().into());
+        ids.push(found.map_err(Failure::Failed)?.0);
+    }
+    let mut objects = Vec::with_capacity(ids.len());
+    let shared = repository.shared_objects();
+    run_ordered(
+        &execution.options("read"),
+        WINDOW,
+        ids.into_iter().map(|id| Ok((id, 1))),
+        |_| (),
+        |(), id| {
+            let replaced = shared.replacement(&id)?;
+            let (kind, content) = shared.store.read(&replaced)?;
+            Ok((id, kind, content))
+        },
+        |_, object: Object| {
+            objects.push(object);
+            Ok(())
+        },
+    )?;
+    Ok(objects)
+}
+
+fn ended(py: Python<'_>, failure: Failure<repository::Error>) -> PyErr {
+    match failure {
+        Failure::Failed(error) => failed(py)(error),
+        Failure::Cancelled => named(py, "Error", "interrupted"),
+        Failure::Panicked(message) => crate::error::internal(py, &message),
+    }
+}
+
+type TreeRow = (Vec<u8>, u32, ObjectId, Option<u64>);
+
+fn tree_rows(repository: &Repository, id: &ObjectId, sizes: bool) -> Result<Vec<TreeRow>> {
+    let (_, content) = repository.read_object(id)?;
+    let mut rows = Vec::new();
+    let mut reader = Reader::new(repository.objects());
+    let mut entries = TreeEntries::new(&content, id.kind());
+    let corrupt = |error: Malformed| repository::Error::Setup {
+        reason: error.to_string(),
+    };
+    while let Some(entry) = entries.next_of(id).map_err(corrupt)? {
+        let id = entry.id.to_owned();
+        let is_blob = entry.object_kind() == Some(ObjectKind::Blob);
+        let size = match repository.objects().locate(&id)? {
+            Some(location) if sizes && is_blob => Some(reader.header(&id, location)?.size),
+            _ => None,
+        };
+        rows.push((entry.name.to_vec(), entry.mode, id, size));
+    }
+    Ok(rows)
+}
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RawRepository>()
+}

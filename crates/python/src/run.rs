@@ -1,0 +1,122 @@
+//! Runs work in a thread of its own, so that the caller's thread can be interrupted and tell of the
+//! progress meanwhile.
+
+use crate::error;
+use hedgerow::plumbing::threads::start_scoped;
+use hedgerow::{Execution, Jobs};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::num::NonZeroUsize;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often the interpreter is asked for signals.
+const POLL_TIME: Duration = Duration::from_millis(20);
+/// How often progress is told.
+const PROGRESS_TIME: Duration = Duration::from_millis(100);
+
+/// How something is run with `threads` workers; as many as are useful if `None`.
+pub(crate) fn execution(threads: Option<usize>) -> PyResult<Execution> {
+    let jobs = match threads {
+        None => Jobs::Auto,
+        Some(count) => {
+            let count = NonZeroUsize::new(count);
+            Jobs::Fixed(count.ok_or_else(|| PyValueError::new_err("threads must be positive"))?)
+        }
+    };
+    Ok(Execution {
+        jobs,
+        ..Execution::default()
+    })
+}
+
+/// Whether the work is over.
+#[derive(Default)]
+struct Over {
+    flag: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Over {
+    fn wait(&self, patience: Duration) -> bool {
+        let flag = self.flag.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self
+            .changed
+            .wait_timeout_while(flag, patience, |over| !*over);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Tells that the work is over, also after a panic.
+struct Tell<'o>(&'o Over);
+
+impl Drop for Tell<'_> {
+    fn drop(&mut self) {
+        *self.0.flag.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// Runs `work` without the interpreter's lock. A signal cancels `execution`, and so does an exception
+/// of `progress`, which is called with the name of the stage, the steps done, all steps, or 0 if that
+/// is unknown, and bytes.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    execution: &Execution,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let over = Over::default();
+    std::thread::scope(|threads| {
+        let tell = Tell(&over);
+        let worker = start_scoped(threads, "work", move || {
+            let _tell = tell;
+            work()
+        });
+        let worker = worker.map_err(|error| error::system(py, &error))?;
+        let mut interruption = None;
+        let mut told = Instant::now();
+        while !py.detach(|| over.wait(POLL_TIME)) {
+            if interruption.is_some() {
+                continue;
+            }
+            let mut asked = py.check_signals();
+            if asked.is_ok() && told.elapsed() >= PROGRESS_TIME {
+                told = Instant::now();
+                asked = tell_progress(execution, progress);
+            }
+            if let Err(error) = asked {
+                execution.cancel.cancel();
+                interruption = Some(error);
+            }
+        }
+        let result = worker.join();
+        if let Some(interruption) = interruption {
+            return Err(interruption);
+        }
+        let result = result.map_err(|payload| {
+            let message = payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned());
+            let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
+            error::internal(py, &message.unwrap_or_default())
+        })?;
+        tell_progress(execution, progress)?;
+        Ok(result)
+    })
+}
+
+fn tell_progress(execution: &Execution, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(progress) = progress else {
+        return Ok(());
+    };
+    if let Some((stage, steps)) = execution.progress.current() {
+        progress.call1((
+            stage.to_string(),
+            steps.done(),
+            steps.total(),
+            steps.bytes(),
+        ))?;
+    }
+    Ok(())
+}

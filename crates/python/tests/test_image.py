@@ -1,0 +1,260 @@
+"""Images: made, checked, extracted, read."""
+
+import errno
+import filecmp
+import hashlib
+import os
+import random
+import subprocess
+import tarfile
+import threading
+
+import pytest
+
+import hedgerow
+from hedgerow import image as images
+from hedgerow.errors import ImageError
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    top = tmp_path_factory.mktemp("image") / "tree"
+    numbers = random.Random(3)
+    for number in range(60):
+        directory = top / f"d{number % 5}" / f"e{number % 11}"
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / f"f{number}").write_bytes(numbers.randbytes(number * 977))
+    (top / "large").write_bytes(b"".join(b"%08d\n" % number for number in range(300_000)))
+    (top / "link").symlink_to("large")
+    (top / "umlaut-\u00e4").touch()
+    return top
+
+
+@pytest.fixture(scope="module")
+def image(tree):
+    path = tree.parent / "tree.sqfs"
+    made = images.create(tree, path)
+    assert made.bytes == path.stat().st_size and made.inodes > 60
+    return path
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_bytes_depend_on_the_source_alone(tree, image, tmp_path):
+    told = []
+    images.create(tree, tmp_path / "again", threads=3, progress=lambda *row: told.append(row))
+    assert digest(tmp_path / "again") == digest(image)
+    assert told
+    images.create(tree, tmp_path / "gzip", compressor="gzip", level=1, block_size=65536)
+    assert images.verify(tmp_path / "gzip").is_sound
+    archive = tmp_path / "tree.tar"
+    with tarfile.open(archive, "w") as file:
+        file.add(tree, ".")
+    images.create(archive, tmp_path / "of archive")
+    assert images.verify(tmp_path / "of archive").is_sound
+
+
+def test_nothing_is_replaced_unasked(tree, image, tmp_path):
+    target = tmp_path / "image"
+    target.write_text("mine")
+    with pytest.raises(FileExistsError) as caught:
+        images.create(tree, target)
+    assert caught.value.filename == str(target)
+    assert target.read_text() == "mine"
+    images.create(tree, target, replace=True)
+    assert digest(target) == digest(image)
+
+
+def test_a_commit(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    subprocess.run(["git", "init", "-q", tmp_path / "work"], check=True)
+    (tmp_path / "work" / "file").write_text("content")
+    words = ["-c", "user.name=a", "-c", "user.email=a", "commit", "-q", "-m", "x"]
+    subprocess.run(["git", "-C", tmp_path / "work", "add", "."], check=True)
+    subprocess.run(["git", "-C", tmp_path / "work", *words], check=True)
+    images.create("HEAD", tmp_path / "image", repository=tmp_path / "work")
+    with images.open(tmp_path / "image") as image:
+        assert image.read("file") == b"content"
+
+
+def test_extracting(tree, image, tmp_path):
+    entries = images.extract(image, tmp_path / "all")
+    assert entries > 60
+    compared = filecmp.dircmp(tree, tmp_path / "all")
+    assert not compared.diff_files and not compared.left_only and not compared.right_only
+    images.extract(image, tmp_path / "some", paths=["d1"], strip_components=1)
+    assert sorted(os.listdir(tmp_path / "some")) == sorted(os.listdir(tree / "d1"))
+    with pytest.raises(hedgerow.errors.Error, match="not empty"):
+        images.extract(image, tmp_path / "all")
+    with pytest.raises(FileNotFoundError):
+        images.extract(image, tmp_path / "none", paths=["nothing"])
+
+
+def test_members_are_read_by_ranges(tree, image):
+    content = (tree / "large").read_bytes()
+    with images.open(image) as opened:
+        assert opened.read("large") == content
+        numbers = random.Random(5)
+        for _ in range(50):
+            start = numbers.randrange(len(content) + 1000)
+            length = numbers.choice([0, 1, 9, 4096, 131072, 131073, 500_000])
+            assert opened.read("large", start, length) == content[start : start + length]
+        with opened.open("large") as file:
+            assert file.readline() == b"00000000\n"
+            file.seek(-9, os.SEEK_END)
+            assert file.read() == b"00299999\n"
+        stat = opened.stat("large")
+        assert (stat.kind, stat.size, stat.mtime) == (
+            "f",
+            len(content),
+            int((tree / "large").stat().st_mtime),
+        )
+        assert opened.stat("link").target == "large"
+        paths = [
+            os.path.join(path, name) for path, _, names in opened.walk() for name in names if name[0] == "f"
+        ]
+        assert len(paths) == 60
+        for path, read in zip(paths, opened.read_many(paths)):
+            assert read == (tree / path).read_bytes()
+        with pytest.raises(FileNotFoundError) as caught:
+            opened.read("nothing")
+        assert caught.value.filename == "nothing"
+        with pytest.raises(IsADirectoryError):
+            opened.open("d1")
+        with pytest.raises(NotADirectoryError):
+            opened.listdir("large")
+    with pytest.raises(ValueError):
+        opened.read("large")
+
+
+def test_files_that_python_reads(tree, image):
+    with open(image, "rb") as file, images.open(file) as opened:
+        assert opened.read("large") == (tree / "large").read_bytes()
+        assert len(opened.listdir()) == 8
+
+
+def test_several_threads_read(tree, image):
+    opened = images.open(image)
+    content = (tree / "large").read_bytes()
+    wrong = []
+
+    def work():
+        for start in range(0, len(content), 300_000):
+            if opened.read("large", start, 300_000) != content[start : start + 300_000]:
+                wrong.append(start)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+def test_the_file_system(tree, image):
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("hedgerow", fo=str(image))
+    assert len(system.find("")) == 60 + 3
+    assert system.glob("d1/*/f1") == ["d1/e1/f1"]
+    content = (tree / "large").read_bytes()
+    with system.open("large") as file:
+        file.seek(1000)
+        assert file.read(20) == content[1000:1020]
+    assert system.cat_file("large", -9) == b"00299999\n"
+    assert system.cat_ranges(["large", "nothing"], 0, 9)[0] == b"00000000\n"
+    with fsspec.open(f"hedgerow://d1/e1/f1::file://{image}") as file:
+        assert file.read() == (tree / "d1/e1/f1").read_bytes()
+
+
+def test_an_image_that_is_elsewhere(tree, image):
+    """Of a file system without local files, by ranges."""
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/images/tree.sqfs", image.read_bytes())
+    with images.open("memory://images/tree.sqfs") as opened:
+        assert opened.read("large", 100, 50) == (tree / "large").read_bytes()[100:150]
+    with fsspec.open("hedgerow://link::memory://images/tree.sqfs") as file:
+        assert file.fs.info("link")["destination"] == "large"
+
+
+def test_broken_images(image, tmp_path):
+    path = tmp_path / "broken"
+    path.write_bytes(b"no image" * 100)
+    for open_it in (images.open, images.verify, lambda path: images.extract(path, tmp_path / "x")):
+        with pytest.raises(ImageError) as caught:
+            open_it(path)
+        assert isinstance(caught.value, OSError)
+        assert (caught.value.errno, caught.value.filename) == (errno.EBADMSG, str(path))
+        with pytest.raises(FileNotFoundError) as caught:
+            open_it(tmp_path / "nothing")
+        assert caught.value.filename == str(tmp_path / "nothing")
+    content = bytearray(image.read_bytes())
+    numbers = random.Random(11)
+    found = 0
+    # The superblock and the tables: contents that are stored as they are have no checksum.
+    places = [*range(96), *range(len(content) - 6000, len(content))]
+    for _ in range(60):
+        damaged = bytearray(content)
+        damaged[numbers.choice(places)] ^= 1 << numbers.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            found += not images.verify(path).is_sound
+            with images.open(path) as opened:
+                for directory, _, names in opened.walk():
+                    for name in names:
+                        full = os.path.join(directory, name)
+                        if opened.stat(full).kind == "f":
+                            opened.read(full)
+        except OSError as error:
+            found += 1
+            assert error.errno
+    assert found > 10
+
+
+def test_errors_of_a_remote_file(image):
+    class Failing:
+        def __init__(self, file):
+            self.file = file
+            self.fails = False
+
+        def seek(self, *position):
+            return self.file.seek(*position)
+
+        def read(self, count):
+            if self.fails:
+                raise ConnectionResetError(errno.ECONNRESET, "gone")
+            return self.file.read(count)
+
+    with open(image, "rb") as file:
+        failing = Failing(file)
+        opened = images.open(failing)
+        failing.fails = True
+        with pytest.raises(ConnectionResetError):
+            opened.read("large")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_a_full_disk(tree, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk])
+    if mounted.returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        with pytest.raises(OSError) as caught:
+            images.create(tree, disk / "image")
+        assert caught.value.errno == errno.ENOSPC
+        assert caught.value.filename == str(disk / "image")
+        assert os.listdir(disk) == []
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_panic_is_an_exception():
+    from hedgerow import _hedgerow
+
+    with pytest.raises(hedgerow.errors.InternalError, match="as the test asked") as caught:
+        _hedgerow.panic_for_tests()
+    assert isinstance(caught.value, RuntimeError)

@@ -1,0 +1,379 @@
+"""hedgerow.os beside the os of the standard library."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import hedgerow.os as hos
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory):
+    """A tree for tests that change nothing."""
+    return plant(tmp_path_factory.mktemp("tree"))
+
+
+@pytest.fixture
+def own_tree(tmp_path):
+    """A tree for one test."""
+    return plant(tmp_path)
+
+
+def plant(tmp_path):
+    """A tree of some thousand entries with links, odd names and an empty directory; old enough
+    that listings made ahead are trusted."""
+    numbers = random.Random(7)
+    directories = [tmp_path]
+    for number in range(300):
+        parent = numbers.choice(directories)
+        directory = parent / f"d{number:03}"
+        directory.mkdir()
+        directories.append(directory)
+    for number in range(3000):
+        (numbers.choice(directories) / f"f{number:04}").touch()
+    (tmp_path / "link").symlink_to("d000")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    with open(os.fsencode(tmp_path) + b"/\xff\xfe", "w"):
+        pass
+    os.mkdir(os.fsencode(tmp_path) + b"/d\xff")
+    (tmp_path / "umlaut-\u00e4").touch()
+    time.sleep(3.1)
+    return tmp_path
+
+
+def both(top, **options):
+    return list(os.walk(top, **options)), list(hos.walk(top, **options))
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def left():
+    """The numbers of threads and of descriptors. A thread that was joined is listed for another
+    moment."""
+    for _ in range(100):
+        threads = len(os.listdir("/proc/self/task"))
+        if threads == threading.active_count():
+            break
+        time.sleep(0.01)
+    return threads, descriptors()
+
+
+def test_walks_are_equal(tree):
+    for top in (str(tree), os.fsencode(tree), tree, str(tree) + "/"):
+        for topdown in (True, False):
+            for followlinks in (True, False):
+                expected, found = both(top, topdown=topdown, followlinks=followlinks)
+                assert found == expected
+                assert len(found) > 300
+
+
+def test_relative_tops(tree, monkeypatch):
+    monkeypatch.chdir(tree)
+    for top in (".", "d000", "d000/", "", "nothing"):
+        expected, found = both(top)
+        assert found == expected
+
+
+def test_the_caller_prunes_and_reorders(tree):
+    def walk(function, change):
+        found = []
+        for path, directories, files in function(tree):
+            found.append((path, list(directories), list(files)))
+            change(path, directories)
+        return found
+
+    def reverse(path, directories):
+        directories.reverse()
+
+    def sort_some(path, directories):
+        directories.sort()
+        directories[:] = [name for name in directories if not name.endswith("7")]
+
+    def empty(path, directories):
+        if path.endswith("3"):
+            directories.clear()
+
+    def add(path, directories):
+        if path == str(tree):
+            directories.append("d001/..")
+            directories.insert(0, str(tree / "d002"))
+            directories.append("nothing")
+
+    def sort(path, directories):
+        directories.sort()
+
+    for change in (reverse, sort, sort_some, empty, add):
+        assert walk(hos.walk, change) == walk(os.walk, change)
+
+
+def test_what_changes_meanwhile_is_seen(own_tree):
+    """The caller changes what was listed ahead; the standard library's walk would show it."""
+    walk = hos.walk(own_tree)
+    _, directories, _ = next(walk)
+    time.sleep(0.2)
+    for name in directories:
+        if os.path.isdir(own_tree / name) and not os.path.islink(own_tree / name):
+            (own_tree / name / "new file").touch()
+    (own_tree / directories[-2]).rename(own_tree / "moved")
+    seen = {}
+    for path, _, files in walk:
+        seen[path] = files
+    gone = os.fspath(own_tree / directories[-2])
+    assert gone not in seen and os.fspath(own_tree / "moved") not in seen
+    for name in directories:
+        path = os.fspath(own_tree / name)
+        if path != gone and not os.path.islink(path):
+            assert "new file" in seen[path]
+
+
+def test_errors_are_told(tmp_path):
+    (tmp_path / "plain").touch()
+    for top in (tmp_path / "nothing", tmp_path / "plain"):
+        errors, expected = [], []
+        assert list(hos.walk(top, onerror=errors.append)) == []
+        assert list(os.walk(top, onerror=expected.append)) == []
+        (error,), (wanted,) = errors, expected
+        assert type(error) is type(wanted)
+        assert (error.errno, error.strerror, error.filename) == (
+            wanted.errno,
+            wanted.strerror,
+            wanted.filename,
+        )
+
+    class Stop(Exception):
+        pass
+
+    def stop(error):
+        raise Stop
+
+    walk = hos.walk(tmp_path / "nothing", onerror=stop)
+    with pytest.raises(Stop):
+        next(walk)
+    with pytest.raises(StopIteration):
+        next(walk)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_directory_without_permission(tmp_path):
+    (tmp_path / "closed").mkdir(mode=0)
+    errors = []
+    list(hos.walk(tmp_path, onerror=errors.append))
+    assert isinstance(errors[0], PermissionError)
+
+
+def test_wrong_arguments():
+    for wrong in (1, None, 1.5, [], bytearray(b".")):
+        with pytest.raises(TypeError):
+            hos.walk(wrong)
+    with pytest.raises(TypeError):
+        hos.scandir(1.5)
+    for function in (hos.scandir, lambda top: next(hos.walk(top))):
+        with pytest.raises(ValueError):
+            function("a\0b")
+
+
+def test_a_reader_who_stops_leaves_nothing(tree):
+    before = left()
+    for _ in range(50):
+        walk = hos.walk(tree)
+        next(walk), next(walk)
+        walk.close()
+        assert left() == before
+    for _ in range(50):
+        for _ in hos.walk(tree):
+            break
+    assert left() == before
+
+
+def test_nothing_happens_before_the_first_step(tree):
+    before = left()
+    walk = hos.walk(tree)
+    assert left() == before
+    walk.close()
+    assert list(walk) == []
+
+
+def test_a_fork_between_two_steps(tree):
+    expected = list(os.walk(tree))
+    for steps in (1, 2, 10, 100):
+        walk = hos.walk(tree)
+        found = [next(walk) for _ in range(steps)]
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                signal.alarm(20)
+                status = 0 if found + list(walk) == expected else 2
+            finally:
+                os._exit(status)
+        assert found + list(walk) == expected
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_two_threads_walk_at_a_time(tree):
+    expected = list(os.walk(tree))
+    found = []
+
+    def work():
+        for _ in range(5):
+            found.append(list(hos.walk(tree)) == expected)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert found == [True] * 20
+
+
+def test_one_walk_shared_by_threads(tree):
+    """As with a generator: each step goes to one of them, or raises ValueError."""
+    walk = hos.walk(tree)
+    found = []
+
+    def work():
+        while True:
+            try:
+                found.append(next(walk)[0])
+            except ValueError:
+                continue
+            except StopIteration:
+                return
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(found) == sorted(path for path, _, _ in os.walk(tree))
+
+
+def test_scandir_gives_the_same_entries(tree):
+    def facts(scandir, path):
+        with scandir(path) as entries:
+            for entry in entries:
+                yield (
+                    entry.name,
+                    entry.path,
+                    os.fspath(entry),
+                    entry.is_dir(),
+                    entry.is_dir(follow_symlinks=False),
+                    entry.is_file(),
+                    entry.is_file(follow_symlinks=False),
+                    entry.is_symlink(),
+                    entry.inode(),
+                    entry.stat(follow_symlinks=False),
+                    repr(entry),
+                )
+
+    for path in (str(tree), os.fsencode(tree), str(tree) + "/", tree):
+        assert list(facts(hos.scandir, path)) == list(facts(os.scandir, path))
+    descriptor = os.open(tree, os.O_RDONLY)
+    try:
+        for _ in range(2):
+            found = list(facts(hos.scandir, descriptor))
+            assert found == list(facts(os.scandir, descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def test_scandir_is_closed(tree):
+    before = descriptors()
+    entries = hos.scandir(tree)
+    next(entries)
+    with pytest.warns(ResourceWarning):
+        del entries
+    with hos.scandir(tree) as entries:
+        next(entries)
+    assert list(entries) == []
+    assert descriptors() == before
+
+
+def test_an_interruption_is_prompt():
+    """Of a walk that has no end."""
+    script = """
+import os, hedgerow.os
+print("begun", flush=True)
+while True:
+    for path, directories, files in hedgerow.os.walk("/usr"):
+        pass
+"""
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    child.stdout.readline()
+    time.sleep(0.3)
+    started = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=10)
+    # The interpreter's end is in it, on a machine that may be busy.
+    assert time.monotonic() - started < 1
+    assert b"KeyboardInterrupt" in errors and child.returncode == -signal.SIGINT
+
+
+def environment():
+    package = os.path.dirname(os.path.dirname(os.path.abspath(hos.__file__)))
+    return {**os.environ, "PYTHONPATH": package}
+
+
+def test_audit_hooks_see_walks(tree):
+    script = f"""
+import sys
+import hedgerow.os
+seen = []
+sys.addaudithook(lambda event, args: seen.append((event, args[0])) if event.startswith("os.") else None)
+next(hedgerow.os.walk({str(tree)!r}))
+list(hedgerow.os.scandir({str(tree)!r}))
+assert ("os.walk", {str(tree)!r}) in seen
+assert seen.count(("os.scandir", {str(tree)!r})) == 2, seen
+"""
+    subprocess.run([sys.executable, "-c", script], env=environment(), check=True)
+
+
+def test_another_interpreter_does_not_crash(tree):
+    script = """
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+import hedgerow.os
+other = interpreters.create()
+try:
+    interpreters.run_string(other, "import hedgerow.os; list(hedgerow.os.walk('.'))")
+except Exception as error:
+    print(error)
+interpreters.destroy(other)
+print(len(list(hedgerow.os.walk("."))))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tree, env=environment(), capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout.split()[-1]) > 300
+
+
+def test_deep_trees(tmp_path):
+    depth = 400
+    path = tmp_path
+    for _ in range(depth):
+        path = path / "d"
+    os.makedirs(path)
+    limit = sys.getrecursionlimit()
+    for topdown in (True, False):
+        assert len(list(hos.walk(tmp_path, topdown))) == depth + 1
+    assert sys.getrecursionlimit() == limit
+
+
+def test_the_package_is_typed():
+    import hedgerow
+
+    assert (Path(hedgerow.__file__).parent / "py.typed").exists()

@@ -1,0 +1,433 @@
+//! Lists directories ahead of a reader who goes through a tree depth first.
+
+mod agenda;
+mod contents;
+
+use crate::handles::{Handle, Handles};
+use agenda::{Agenda, Known, Site, Unit};
+use hedgerow_engine::{run_tasks, CancelToken, Execution, Failure};
+use hedgerow_fs::{threads, FileKind, OpenDirectory, ReadBuffer};
+use std::io;
+use std::iter::repeat_n;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub use contents::Contents;
+
+/// Size of what may be listed ahead, in bytes.
+const BUDGET_BYTES: usize = 32 << 20;
+/// Maximum number of directories kept open: the process is not ours.
+const HANDLES_LIMIT: usize = 128;
+/// Fewer waiting directories are listed by the reader: starting threads takes longer.
+const WORTH_THREADS: usize = 2;
+/// Maximum number of tokens put into a run at once.
+const TOKENS_AT_ONCE: usize = 256;
+/// How often a waiting reader is asked whether it was interrupted.
+const POLL_TIME: Duration = Duration::from_millis(20);
+
+/// The place of a directory in the tree: from the root down, which of the subdirectories that are
+/// listed ahead ([`Contents::entered`]) leads to it. The root's is empty.
+pub type Position = Vec<u32>;
+
+/// How directories are listed ahead.
+#[derive(Clone, Debug, Default)]
+pub struct AheadOptions {
+    /// How to run; its cancellation is not used.
+    pub execution: Execution,
+    /// Enters links to directories.
+    pub follow_links: bool,
+    /// A directory that became a link since it was listed is not entered.
+    pub skip_new_links: bool,
+}
+
+/// Lists directories ahead of a reader who goes through a tree depth first, in the order of the
+/// file system, and may leave out parts.
+///
+/// A reader who [enters](Ahead::enter) a directory gets what a listing at that moment would give: a
+/// directory that was listed ahead is statted, and is listed again if it is another one or has
+/// changed since.
+///
+/// What is needed next is listed first, by as many threads as the file system needs; at most 32 MiB
+/// of entries are held. There are threads only while there is something to list and room for it.
+///
+/// ```
+/// use hedgerow_walk::{Ahead, AheadOptions, Entered};
+/// use std::path::Path;
+///
+/// let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+/// let ahead = Ahead::new(AheadOptions::default());
+/// let Entered::Contents(contents) = ahead.enter(&vec![], top, &|| false) else {
+///     panic!("it cannot be listed");
+/// };
+/// assert_eq!(contents.entered_name(0).is_some(), !contents.directories().is_empty());
+/// ```
+#[derive(Debug)]
+pub struct Ahead {
+    shared: Arc<Shared>,
+    run: Mutex<Option<Run>>,
+}
+
+#[derive(Debug)]
+struct Run {
+    thread: JoinHandle<()>,
+    cancel: CancelToken,
+}
+
+/// What a reader finds.
+#[derive(Debug)]
+pub enum Entered {
+    /// The entries of the directory.
+    Contents(Arc<Contents>),
+    /// A link, which is not to be followed.
+    Link,
+    /// The directory cannot be listed.
+    Failed(io::Error),
+    /// The reader was interrupted while it waited.
+    Interrupted,
+}
+
+#[derive(Debug)]
+struct Shared {
+    options: AheadOptions,
+    /// Whether the reader goes through the names of each directory in their order.
+    is_sorted: AtomicBool,
+    handles: Handles,
+    state: Mutex<State>,
+    /// Something was finished, or a run has ended.
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    agenda: Agenda,
+    /// Tokens in the run; each lists one directory.
+    tokens: usize,
+    /// Whether a run is going on.
+    is_running: bool,
+    /// Whether none may start.
+    is_stopped: bool,
+    /// The directory that the reader waits for.
+    awaited: Option<Position>,
+}
+
+impl Ahead {
+    /// For a reader of one tree. Nothing is listed before its root is entered.
+    pub fn new(options: AheadOptions) -> Self {
+        let shared = Shared {
+            options,
+            is_sorted: AtomicBool::new(false),
+            handles: Handles::with_limit(HANDLES_LIMIT),
+            state: Mutex::new(State {
+                agenda: Agenda::new(),
+                tokens: 0,
+                is_running: false,
+                is_stopped: false,
+                awaited: None,
+            }),
+            changed: Condvar::new(),
+        };
+        Ahead {
+            shared: Arc::new(shared),
+            run: Mutex::default(),
+        }
+    }
+
+    /// The contents of the directory at `path`, whose place in the tree is `position`. While the
+    /// reader waits for a thread that lists it, `is_interrupted` is asked.
+    pub fn enter(
+        &self,
+        position: &Position,
+        path: &Path,
+        is_interrupted: &dyn Fn() -> bool,
+    ) -> Entered {
+        let Some(known) = self.shared.taken(position, is_interrupted) else {
+            return Entered::Interrupted;
+        };
+        self.start_if_due();
+        let shared = &self.shared;
+        let is_root = position.is_empty();
+        let now = if is_root {
+            None
+        } else {
+            hedgerow_fs::identity(path, shared.options.follow_links).ok()
+        };
+        let is_link = now.is_some_and(|now| now.kind == FileKind::Symlink);
+        if is_link && shared.options.skip_new_links {
+            shared.lock().agenda.forget_below(position);
+            return Entered::Link;
+        }
+        match (known, now) {
+            (Some(contents), Some(now)) if contents.is_of(&now) => Entered::Contents(contents),
+            _ => {
+                if !is_root {
+                    shared.lock().agenda.forget_below(position);
+                }
+                shared.list_now(position, path)
+            }
+        }
+    }
+
+    /// Lists a directory whose place in the tree is unknown, with nothing ahead.
+    pub fn enter_unknown(&self, path: &Path) -> Entered {
+        let options = &self.shared.options;
+        let now = hedgerow_fs::identity(path, false).ok();
+        let is_link = now.is_some_and(|now| now.kind == FileKind::Symlink);
+        if is_link && options.skip_new_links {
+            return Entered::Link;
+        }
+        let read = OpenDirectory::open(path).and_then(|directory| {
+            let buffer = &mut ReadBuffer::default();
+            Contents::read(&directory, buffer, options.follow_links, || false)
+        });
+        match read {
+            Ok(contents) => Entered::Contents(Arc::new(contents.expect("it is not cancelled"))),
+            Err(error) => Entered::Failed(error),
+        }
+    }
+
+    /// The reader goes through the names of each directory in their order, not in the file system's: lists
+    /// ahead in that order from now on. `contents` are those of the root at `path`; returns them in that
+    /// order.
+    pub fn expect_sorted(&self, path: &Path, contents: &Contents) -> Arc<Contents> {
+        let shared = &self.shared;
+        shared.is_sorted.store(true, Ordering::Relaxed);
+        let sorted = Arc::new(contents.sorted());
+        let site = Site {
+            position: Vec::new(),
+            path: path.as_os_str().as_bytes().to_vec(),
+            contents: sorted.clone(),
+            handle: None,
+        };
+        let mut state = shared.lock();
+        state.agenda.forget_below(&Vec::new());
+        state.agenda.add(Arc::new(site));
+        sorted
+    }
+
+    /// The reader will not enter the directory at `position`, nor what is below.
+    pub fn forget(&self, position: &Position) {
+        self.shared.lock().agenda.forget(position);
+    }
+
+    /// The reader will enter nothing more below the directory at `position`.
+    pub fn forget_below(&self, position: &Position) {
+        self.shared.lock().agenda.forget_below(position);
+    }
+
+    /// Ends all threads, after their current calls; no more are started before
+    /// [`resume`](Ahead::resume). What was listed stays, and the reader may go on without them.
+    pub fn stop(&self) {
+        self.shared.lock().is_stopped = true;
+        let run = lock(&self.run).take();
+        if let Some(run) = run {
+            run.cancel.cancel();
+            // Its panic was told to nobody who waits: what it did not list, the reader lists.
+            let _ = run.thread.join();
+        }
+    }
+
+    /// Threads may start again.
+    pub fn resume(&self) {
+        self.shared.lock().is_stopped = false;
+    }
+
+    fn start_if_due(&self) {
+        let mut run = lock(&self.run);
+        let mut state = self.shared.lock();
+        let agenda = &state.agenda;
+        let has_room = agenda.held() < BUDGET_BYTES / 2;
+        let is_idle = !state.is_running && !state.is_stopped;
+        if !is_idle || agenda.units() < WORTH_THREADS || !has_room {
+            return;
+        }
+        let tokens = agenda.units().min(TOKENS_AT_ONCE);
+        state.tokens = tokens;
+        state.is_running = true;
+        drop(state);
+        if let Some(ended) = run.take() {
+            let _ = ended.thread.join();
+        }
+        let cancel = CancelToken::default();
+        let (shared, token) = (self.shared.clone(), cancel.clone());
+        match threads::start("walk-0", move || shared.run(tokens, token)) {
+            Ok(thread) => *run = Some(Run { thread, cancel }),
+            // Without threads, the reader lists everything.
+            Err(_) => self.shared.lock().is_running = false,
+        }
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+type Scope<'s> = hedgerow_engine::Scope<'s, ()>;
+
+impl Shared {
+    /// What is known about a directory that the reader comes to; `None` if it was interrupted.
+    fn taken(
+        &self,
+        position: &Position,
+        is_interrupted: &dyn Fn() -> bool,
+    ) -> Option<Option<Arc<Contents>>> {
+        let mut state = self.lock();
+        loop {
+            match state.agenda.take(position) {
+                Known::Finished(contents) => return Some(contents),
+                Known::Nothing => return Some(None),
+                Known::Running => {}
+            }
+            state.awaited = Some(position.clone());
+            let waited = self.changed.wait_timeout(state, POLL_TIME);
+            let (woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            state.awaited = None;
+            if timeout.timed_out() {
+                drop(state);
+                if is_interrupted() {
+                    return None;
+                }
+                state = self.lock();
+            }
+        }
+    }
+
+    /// Lists a directory in the reader's thread.
+    fn list_now(&self, position: &Position, path: &Path) -> Entered {
+        let opened = OpenDirectory::open(path).map(|directory| self.handles.count(directory));
+        let read = opened.and_then(|directory| {
+            let buffer = &mut ReadBuffer::default();
+            let follow = self.options.follow_links;
+            let contents = Contents::read(&directory, buffer, follow, || false)?;
+            let contents = contents.expect("it is not cancelled");
+            Ok((directory, self.in_order(contents)))
+        });
+        match read {
+            Ok((directory, contents)) => {
+                let contents = Arc::new(contents);
+                let path = path.as_os_str().as_bytes().to_vec();
+                let site = self.site(position.clone(), path, directory, contents.clone());
+                self.lock().agenda.add(site);
+                Entered::Contents(contents)
+            }
+            Err(error) => Entered::Failed(error),
+        }
+    }
+
+    fn site(
+        &self,
+        position: Position,
+        path: Vec<u8>,
+        directory: Arc<Handle>,
+        contents: Arc<Contents>,
+    ) -> Arc<Site> {
+        Arc::new(Site {
+            position,
+            path,
+            handle: self.handles.may_keep().then_some(directory),
+            contents,
+        })
+    }
+
+    /// Lists directories until none waits, or there is no room for more.
+    fn run(&self, tokens: usize, cancel: CancelToken) {
+        let mut options = self.options.execution.options("walk");
+        options.cancel = cancel;
+        let buffer = |_| ReadBuffer::default();
+        let ran: Result<_, Failure<()>> =
+            run_tasks(&options, vec![(); tokens], buffer, |buffer, (), scope| {
+                self.work(buffer, scope);
+                Ok(())
+            });
+        let mut state = self.lock();
+        if ran.is_err() {
+            state.agenda.abandon();
+        }
+        state.is_running = false;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Lists the first directory that waits.
+    fn work(&self, buffer: &mut ReadBuffer, scope: &Scope<'_>) {
+        let mut state = self.lock();
+        state.tokens -= 1;
+        if state.agenda.held() >= BUDGET_BYTES {
+            return;
+        }
+        let Some(unit) = state.agenda.begin_first() else {
+            return;
+        };
+        drop(state);
+        let position = [&unit.site.position[..], &[unit.index]].concat();
+        let listed = self.list(&unit, buffer, scope);
+        let mut state = self.lock();
+        if !state.agenda.end(&position) {
+            return;
+        }
+        let is_awaited = state.awaited.as_ref() == Some(&position);
+        match listed {
+            Ok(Some((path, directory, contents))) => {
+                state.agenda.keep(position.clone(), Some(contents.clone()));
+                let site = self.site(position, path, directory, contents);
+                state.agenda.add(site);
+            }
+            Ok(None) => {}
+            Err(_) => state.agenda.keep(position, None),
+        }
+        let missing = state.agenda.units().saturating_sub(state.tokens);
+        let missing = missing.min(TOKENS_AT_ONCE);
+        state.tokens += missing;
+        drop(state);
+        if is_awaited {
+            self.changed.notify_all();
+        }
+        scope.spawn_all(repeat_n((), missing));
+    }
+
+    /// Lists a directory; `None` if the run is cancelled. Its error does not matter: the reader
+    /// tries again.
+    fn list(&self, unit: &Unit, buffer: &mut ReadBuffer, scope: &Scope<'_>) -> io::Result<Listed> {
+        let name = unit.site.contents.entered_name(unit.index);
+        let name = name.expect("the index is one of its directory");
+        let mut path = unit.site.path.clone();
+        if !path.ends_with(b"/") {
+            path.push(b'/');
+        }
+        path.extend_from_slice(name);
+        let open = || match &unit.site.handle {
+            Some(parent) if !self.options.follow_links => parent.open(name, false),
+            _ => OpenDirectory::open(&PathBuf::from(std::ffi::OsString::from_vec(path.clone()))),
+        };
+        let directory = scope.operation("open directory", open)?;
+        let directory = self.handles.count(directory);
+        let contents = scope.operation("read directory", || {
+            let follow = self.options.follow_links;
+            Contents::read(&directory, buffer, follow, || scope.is_cancelled())
+        })?;
+        Ok(contents.map(|contents| (path, directory, Arc::new(self.in_order(contents)))))
+    }
+
+    fn in_order(&self, mut contents: Contents) -> Contents {
+        if self.is_sorted.load(Ordering::Relaxed) {
+            contents.sort();
+        }
+        contents
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+type Listed = Option<(Vec<u8>, Arc<Handle>, Arc<Contents>)>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

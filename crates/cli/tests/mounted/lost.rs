@@ -1,6 +1,7 @@
 //! What is lost comes back, or it is said why not; a change is never lost.
 
-use crate::scene::{can_mount, Scene};
+use crate::scene::{can_mount, Scene, HEDGEROW};
+use hedgerow_testkit::run;
 use std::path::PathBuf;
 
 #[test]
@@ -204,4 +205,23 @@ fn the_place_of_a_tree_is_moved() {
     assert_eq!(scene.mounted().len(), 2);
     let base: &PathBuf = &scene.mounted()[0];
     assert!(base.starts_with(scene.path("moved")));
+}
+
+#[test]
+fn a_place_that_names_somebody_elses_repository_leads_nowhere() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("../w");
+    scene.lose_mounts();
+    for line in ["worktree mount", "worktree list"] {
+        let mut command = HEDGEROW.command(&scene.path("w"));
+        command.args(line.split(' '));
+        command.env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+        let error = run(command).failed(128, line);
+        assert!(error.contains("detected dubious ownership"), "{error}");
+    }
+    assert_eq!(scene.mounted(), Vec::<PathBuf>::new());
+    scene.hedgerow("w", "worktree mount").ok("mount");
 }

@@ -95,6 +95,8 @@ impl Repository {
     pub fn discover_unmounted(environment: &Environment) -> Result<(Self, Option<PathBuf>)> {
         match Self::discover(environment) {
             Err(Error::NotMounted { top, admin }) => {
+                // One that is named is used whoever owns it, so it is looked for first.
+                Self::open_at(&admin, environment)?;
                 let repository = Self::discover(&Environment {
                     git_dir: Some(admin),
                     work_tree: Some(top.clone()),

@@ -9,6 +9,7 @@
 
 mod determinism;
 mod oracle;
+mod recreated;
 
 use hedgerow_engine::Execution;
 use hedgerow_erofs::{create_numbered, CreateOptions};

@@ -1,5 +1,6 @@
 //! `hedgerow image create`: an image of any source.
 
+mod erofs;
 mod reuse;
 mod source;
 
@@ -17,7 +18,7 @@ use hedgerow::image::Node;
 use hedgerow::image::BLOCK_BYTES;
 use hedgerow::image::{Compressor, Settings};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
-use hedgerow::image::{Hooks, Recipe, RecipeFiles};
+use hedgerow::image::{ErofsOptions, Format, Hooks, Kind, Recipe, RecipeFiles};
 use hedgerow::numbers::counted;
 use hedgerow::numbers::size_bytes;
 use hedgerow::walk::Patterns;
@@ -54,15 +55,14 @@ const PADDING_BYTES: u64 = 4096;
 pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::interruptible(global)?;
     let epoch = epoch().map_err(not_started)?;
-    let mut options = options(command, global, execution, epoch, output)?;
+    let options = Chosen::of(command, global, execution, epoch, output)?;
     let recipe = recipe_of(command, global)?;
-    options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
     refuse_stream(&command.image)?;
     let source = NamedSource::of(command, global, &recipe)?;
     let place = super::place(&command.image, global, command.force)?;
     let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
-    let progress = Arc::clone(&options.execution.progress);
+    let progress = Arc::clone(&options.execution().progress);
     let meter = Meter::start(global, "Packing", &progress, Stage::Entries);
     let change = |node| changed(node, command, epoch);
     let warn = |warning: String| output.warn(warning);
@@ -70,17 +70,70 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
         change: &change,
         warn: &warn,
     };
-    let written = source.create(command, epoch, recipe, &target, &options, hooks);
+    let written = source.create(command, epoch, recipe, &target, options.format(), hooks);
     drop(meter);
     let created = written.map_err(unwritten)?;
-    tell(command, global, output, &created, started.elapsed());
+    tell(&options, global, output, &created, started.elapsed());
     tell_omissions(&created, output);
-    statistics::tell(global, &options.execution, output)?;
+    statistics::tell(global, options.execution(), output)?;
     Ok(if created.skipped.is_empty() {
         0
     } else {
         PARTIAL
     })
+}
+
+/// The format of the image, with its options.
+enum Chosen {
+    SquashFs(CreateOptions),
+    Erofs(ErofsOptions),
+}
+
+impl Chosen {
+    fn of(
+        command: &Create,
+        global: &Global,
+        execution: Execution,
+        epoch: Option<u32>,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let kind = match &command.format {
+            None => Kind::of_path(&command.image),
+            Some(name) => Kind::from_name(name).ok_or_else(|| {
+                not_started(format_args!("unknown format '{name}': squashfs or erofs"))
+            })?,
+        };
+        Ok(match kind {
+            Kind::Erofs => Chosen::Erofs(erofs::options(command, execution, epoch)?),
+            Kind::SquashFs => Chosen::SquashFs(options(command, global, execution, epoch, output)?),
+        })
+    }
+
+    fn format(&self) -> Format<'_> {
+        match self {
+            Chosen::SquashFs(options) => options.into(),
+            Chosen::Erofs(options) => options.into(),
+        }
+    }
+
+    fn execution(&self) -> &Execution {
+        match self {
+            Chosen::SquashFs(options) => &options.execution,
+            Chosen::Erofs(options) => &options.execution,
+        }
+    }
+
+    fn compressor(&self) -> &'static str {
+        match self {
+            Chosen::SquashFs(options) => options.settings.compressor().name(),
+            Chosen::Erofs(_) => "none",
+        }
+    }
+}
+
+/// Whether extended attributes are stored: those of the source, or those of files.
+fn stores_xattrs(command: &Create) -> bool {
+    !command.no_xattrs || command.xattr_file.is_some() || command.selinux.is_some()
 }
 
 fn recipe_of(command: &Create, global: &Global) -> Result<Recipe, Failure> {
@@ -151,10 +204,12 @@ pub fn clamped(created: &Created) -> Option<String> {
 pub fn hole_limit_bytes(word: Option<&str>, block_bytes: u32) -> Result<u64, String> {
     match word {
         None => Ok(HOLE_LIMIT_BLOCKS * u64::from(block_bytes)),
-        Some(word) => {
-            size_bytes(word.as_bytes()).ok_or_else(|| format!("'{word}' is not a number of bytes"))
-        }
+        Some(word) => hole_limit(word),
     }
+}
+
+fn hole_limit(word: &str) -> Result<u64, String> {
+    size_bytes(word.as_bytes()).ok_or_else(|| format!("'{word}' is not a number of bytes"))
 }
 
 fn options(
@@ -164,8 +219,9 @@ fn options(
     epoch: Option<u32>,
     output: &Output,
 ) -> Result<CreateOptions, Failure> {
-    let compressor = Compressor::from_name(&command.compressor).map_err(not_started)?;
-    let block_bytes = block_bytes(&command.block_size)?;
+    let compressor = command.compressor.as_deref().unwrap_or("zstd");
+    let compressor = Compressor::from_name(compressor).map_err(not_started)?;
+    let block_bytes = block_bytes(command.block_size.as_deref().unwrap_or("128K"))?;
     let level = command.level.as_deref();
     let settings = command.settings.iter().map(String::as_str);
     let settings =
@@ -182,7 +238,8 @@ fn options(
         dedup: !command.no_dedup,
         hole_limit_bytes: hole_limit_bytes(command.max_holes.as_deref(), block_bytes)
             .map_err(not_started)?,
-        xattrs: !command.no_xattrs,
+        xattrs: stores_xattrs(command),
+        hard_links: !command.no_hardlinks,
         skip_unreadable: command.skip_unreadable,
         exportable: command.exportable,
         mtime_s: epoch.or(command.default_mtime),
@@ -260,6 +317,7 @@ pub fn block_bytes(word: &str) -> Result<u32, Failure> {
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
+    format: &'static str,
     bytes: u64,
     inodes: u32,
     stored_files: u32,
@@ -268,7 +326,7 @@ struct Document {
     codecs: BTreeMap<&'static str, &'static str>,
 }
 
-fn tell(command: &Create, global: &Global, output: &Output, created: &Created, elapsed: Duration) {
+fn tell(options: &Chosen, global: &Global, output: &Output, created: &Created, elapsed: Duration) {
     if global.json {
         let document = Document {
             schema: "hedgerow.image.create.v1",
@@ -276,7 +334,11 @@ fn tell(command: &Create, global: &Global, output: &Output, created: &Created, e
             inodes: created.inodes,
             stored_files: created.stored_files,
             fragments: created.fragments,
-            compressor: Compressor::from_name(&command.compressor).map_or("", Compressor::name),
+            format: match options {
+                Chosen::SquashFs(_) => "squashfs",
+                Chosen::Erofs(_) => "erofs",
+            },
+            compressor: options.compressor(),
             codecs: hedgerow::codec_versions().into_iter().collect(),
         };
         if let Ok(text) = serde_json::to_string(&document) {

@@ -1,0 +1,160 @@
+//! Where the parts of a content are.
+
+use super::{Image, Inode};
+use crate::format::{chunk, Layout, NO_BLOCK};
+use hedgerow_image::{Damage, Error, Part, Result};
+
+/// A piece longer than this is cut, so that a reader needs no more memory.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// A part of a content, and how it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it starts in the content, in bytes.
+    pub start: u64,
+    /// Its length in bytes, at least 1. Only holes may be longer than 1 MiB.
+    pub length: u64,
+    /// How it is stored.
+    pub stored: Stored,
+}
+
+/// How a piece is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// Zeros that take no room.
+    Hole,
+    /// As it is, at this position in bytes.
+    Raw(u64),
+}
+
+impl Image {
+    /// The piece of a content in which the byte at `offset` is, from that byte on; `None` behind the
+    /// end.
+    pub(crate) fn piece(&self, inode: &Inode, offset: u64) -> Result<Option<Piece>> {
+        if offset >= inode.size {
+            return Ok(None);
+        }
+        let piece = match inode.layout {
+            Layout::Plain => self.flat(inode, offset, 0)?,
+            Layout::Inline => {
+                self.flat(inode, offset, inode.size % self.superblock.block_bytes())?
+            }
+            Layout::Chunked => self.chunk(inode, offset)?,
+            Layout::CompressedFull | Layout::CompressedCompact => {
+                return Err(Error::Unsupported("a compressed file".into()))
+            }
+        };
+        Ok(Some(match piece.stored {
+            Stored::Hole => piece,
+            _ => Piece {
+                length: piece.length.min(PIECE_BYTES),
+                ..piece
+            },
+        }))
+    }
+
+    /// A piece of a content in contiguous blocks, with so many bytes behind the inode.
+    fn flat(&self, inode: &Inode, offset: u64, tail: u64) -> Result<Piece> {
+        let in_blocks = inode.size - tail;
+        let (from, start, end) = if offset < in_blocks {
+            let first = u64::from(inode.place) << self.superblock.block_bits;
+            (first, 0, in_blocks)
+        } else {
+            let from = inode.end();
+            let block = self.superblock.block_bytes();
+            if from % block + tail > block {
+                return Err(inode
+                    .damage("a tail that crosses the end of a block")
+                    .into());
+            }
+            (from, in_blocks, inode.size)
+        };
+        if offset < in_blocks && inode.place == NO_BLOCK {
+            return Err(inode.damage("a content without blocks").into());
+        }
+        let length = end - offset;
+        let position = from + (offset - start);
+        self.bytes.check(Part::Data, position, length)?;
+        Ok(Piece {
+            start: offset,
+            length,
+            stored: Stored::Raw(position),
+        })
+    }
+
+    /// A piece of a chunk-based content. Following chunks that are one behind the other, or holes,
+    /// belong to it.
+    fn chunk(&self, inode: &Inode, offset: u64) -> Result<Piece> {
+        let known = chunk::BITS | chunk::INDEXES;
+        let bits = (inode.place & chunk::BITS) + u32::from(self.superblock.block_bits);
+        if inode.place & 0xffff & !known != 0 {
+            return Err(inode
+                .damage(format!("chunks of the form {:#x}", inode.place))
+                .into());
+        }
+        let mut number = offset >> bits;
+        let first = self.chunk_position(inode, number)?;
+        let inside = offset & ((1 << bits) - 1);
+        let mut end = self.chunk_end(inode, number, bits);
+        // A long run of chunks is found in parts.
+        while end < inode.size
+            && (end - offset < PIECE_BYTES || first.is_none() && number % 4096 != 0)
+        {
+            let next = self.chunk_position(inode, number + 1)?;
+            let follows = match (first, next) {
+                (None, None) => true,
+                (Some(first), Some(next)) => {
+                    next.checked_sub(first) == Some(end - (offset - inside))
+                }
+                _ => false,
+            };
+            if !follows {
+                break;
+            }
+            number += 1;
+            end = self.chunk_end(inode, number, bits);
+        }
+        let length = end - offset;
+        let stored = match first {
+            None => Stored::Hole,
+            Some(first) => {
+                let position = first + inside;
+                let stored = length.min(PIECE_BYTES);
+                self.bytes.check(Part::Data, position, stored)?;
+                Stored::Raw(position)
+            }
+        };
+        Ok(Piece {
+            start: offset,
+            length,
+            stored,
+        })
+    }
+
+    /// The end of a chunk in the content.
+    fn chunk_end(&self, inode: &Inode, number: u64, bits: u32) -> u64 {
+        let end = u128::from(number + 1) << bits;
+        end.min(inode.size.into()) as u64
+    }
+
+    /// Where a chunk is; `None` if it is a hole.
+    fn chunk_position(&self, inode: &Inode, number: u64) -> Result<Option<u64>> {
+        let has_indexes = inode.place & chunk::INDEXES != 0;
+        let unit = if has_indexes { 8 } else { 4 };
+        let at = number.checked_mul(unit);
+        let at = at.and_then(|at| at.checked_add(inode.end().next_multiple_of(unit)));
+        let at = at.ok_or_else(|| inode.damage("chunks beyond the image"))?;
+        let block = if has_indexes {
+            let index = self.metadata_array::<8>(Part::InodeTable, at)?;
+            let device = u16::from_le_bytes(crate::format::array(&index, 2));
+            if device != 0 {
+                return Err(Damage::new(Part::InodeTable, at, "a chunk on another device").into());
+            }
+            u32::from_le_bytes(crate::format::array(&index, 4))
+        } else {
+            u32::from_le_bytes(self.metadata_array::<4>(Part::InodeTable, at)?)
+        };
+        let position = u64::from(block) << self.superblock.block_bits;
+        Ok((block != NO_BLOCK).then_some(position))
+    }
+}

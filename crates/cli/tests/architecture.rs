@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate and how high it stands: it may depend only on lower ones.
-const LAYERS: [(&str, i32); 24] = [
+const LAYERS: [(&str, i32); 26] = [
     ("testkit", -1),
     ("tree", 0),
     ("fs", 0),
@@ -19,6 +19,7 @@ const LAYERS: [(&str, i32); 24] = [
     ("engine", 1),
     ("latencyfs", 1),
     ("object", 1),
+    ("image", 2),
     ("pack", 2),
     ("probe", 2),
     ("reftable", 2),
@@ -27,6 +28,7 @@ const LAYERS: [(&str, i32); 24] = [
     ("walk", 2),
     ("writer", 2),
     ("git", 4),
+    ("erofs", 3),
     ("hg", 3),
     ("reach", 3),
     ("squashfs", 3),

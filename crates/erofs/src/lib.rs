@@ -11,9 +11,10 @@ mod reader;
 mod verify;
 mod writer;
 
+pub use hedgerow_codec::cluster::{Algorithm, ClusterSettings};
 pub use reader::{
     nodes_of_image, DirectoryEntry, Image, ImageNodes, ImageSource, Info, Inode, Listing, Piece,
     Pieces, Stored, TreeEntry,
 };
 pub use verify::verify;
-pub use writer::{create, create_numbered, CreateOptions, HOLE_LIMIT_BYTES};
+pub use writer::{create, create_numbered, Compression, CreateOptions, HOLE_LIMIT_BYTES};

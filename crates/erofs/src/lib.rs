@@ -13,8 +13,8 @@ mod writer;
 
 pub use hedgerow_codec::cluster::{Algorithm, ClusterSettings};
 pub use reader::{
-    nodes_of_image, DirectoryEntry, Image, ImageNodes, ImageSource, Info, Inode, Listing, Piece,
-    Pieces, Stored, TreeEntry,
+    nodes_of_image, ClusterForm, DirectoryEntry, Image, ImageNodes, ImageSource, Info, Inode,
+    Listing, Piece, Pieces, Stored, TreeEntry,
 };
 pub use verify::verify;
 pub use writer::{create, create_numbered, Compression, CreateOptions, HOLE_LIMIT_BYTES};

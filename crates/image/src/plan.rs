@@ -119,9 +119,9 @@ pub struct PlanOptions {
     /// Tails of at most this many bytes are stored with the inode, if the file was read as a
     /// whole; 0 for none.
     pub inline_bytes: usize,
-    /// Whether a single block may be shared, wherever it is. Otherwise only all blocks of a file
-    /// can be shared, as a run.
-    pub scattered: bool,
+    /// Blocks of a file may be shared if at least so many one behind the other are the same as
+    /// stored ones; 0 if only all blocks of a file can be shared, as a run.
+    pub shared_blocks: usize,
     /// Whether equal contents are stored once.
     pub dedup: bool,
 }
@@ -480,10 +480,15 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             return;
         };
         let content = Arc::new(content);
+        let known = self.known_blocks(&blocks, treatment);
         let mut start = 0;
-        for (bytes, digest) in blocks {
+        for ((bytes, digest), known) in blocks.into_iter().zip(known) {
             let range = start..start + bytes;
             start = range.end;
+            if let Some(number) = known {
+                self.push(0, Event::Known { number });
+                continue;
+            }
             let Some(digest) = digest else {
                 let bytes = bytes as u64;
                 self.push(0, Event::Holes { blocks: 1, bytes });
@@ -500,6 +505,33 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             };
             self.push(bytes, Event::Block(block));
         }
+    }
+
+    /// The numbers of the stored blocks that blocks of a file are the same as, if they are shared.
+    fn known_blocks(
+        &self,
+        blocks: &[(usize, Option<Digest>)],
+        treatment: Treatment,
+    ) -> Vec<Option<u32>> {
+        let mut known = vec![None; blocks.len()];
+        let least = self.options.shared_blocks;
+        if least == 0 || !self.options.dedup || treatment.not_shared {
+            return known;
+        }
+        let mut last: Option<u32> = None;
+        for ((_, digest), known) in blocks.iter().zip(&mut known) {
+            let expected = last.map(|last| last + 1);
+            last = digest.and_then(|digest| self.runs.find_block(&digest, expected));
+            *known = last;
+        }
+        let follows =
+            |a: &Option<u32>, b: &Option<u32>| a.is_some_and(|a| b.is_some_and(|b| b == a + 1));
+        for stretch in known.chunk_by_mut(follows) {
+            if stretch.len() < least {
+                stretch.fill(None);
+            }
+        }
+        known
     }
 
     /// Stores a fragment block. It has a number among the blocks, but is never part of a run.

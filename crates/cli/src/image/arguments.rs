@@ -143,7 +143,8 @@ pub struct Create {
     /// The format: squashfs or erofs (default: erofs if IMAGE ends in .erofs, else squashfs)
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
-    /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd (default: zstd); none for EROFS
+    /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd (default: zstd); for EROFS lz4, lz4hc,
+    /// deflate, zstd, lzma or none (default: none)
     #[arg(short, long, value_name = "NAME")]
     pub compressor: Option<String>,
     /// Compression level
@@ -156,6 +157,10 @@ pub struct Create {
     /// (default: 4K), of which Linux takes what is not larger than a page of memory
     #[arg(short, long, value_name = "SIZE")]
     pub block_size: Option<String>,
+    /// For EROFS: maximum size of what is decompressed at a time, while it is compressed: a power
+    /// of two from 4K to 1M (default: 64K)
+    #[arg(long, value_name = "SIZE")]
+    pub cluster_size: Option<String>,
     /// Replace IMAGE if it exists
     #[arg(short, long)]
     pub force: bool,

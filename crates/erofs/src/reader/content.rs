@@ -1,14 +1,19 @@
 //! Contents, read from start to end.
 
+use super::map::Map;
 use super::{Image, Inode, Piece, Stored};
-use hedgerow_image::{Part, Result};
+use hedgerow_image::{Error, Part, Result};
 use hedgerow_tree::{Content, NodeError, NodeKind};
 use std::sync::Arc;
+
+/// Larger clusters are not cached.
+const CACHED_BYTES: usize = 1 << 20;
 
 /// The pieces of a content in order.
 pub struct Pieces<'i> {
     image: &'i Image,
     inode: Inode,
+    map: Option<Map>,
     offset: u64,
 }
 
@@ -18,6 +23,7 @@ impl Image {
         Pieces {
             image: self,
             inode: *inode,
+            map: None,
             offset: 0,
         }
     }
@@ -32,7 +38,92 @@ impl Image {
         match piece.stored {
             Stored::Hole => Ok(()),
             Stored::Raw(position) => self.bytes.read(Part::Data, position, content),
+            Stored::Cluster {
+                position,
+                bytes,
+                form,
+                around,
+            } => {
+                if around == (0, 0) {
+                    return self.read_cluster(position, bytes, form, content);
+                }
+                let mut whole = vec![0; (around.0 + piece.length + around.1) as usize];
+                self.read_cluster(position, bytes, form, &mut whole)?;
+                let found = whole.get(around.0 as usize..).unwrap_or_default();
+                content.clear();
+                content.extend(found.iter().take(piece.length as usize));
+                Ok(())
+            }
+            Stored::Packed(place) => self.read_packed(place, content),
         }
+    }
+
+    /// Fills `content` from the packed inode, from `place` on.
+    fn read_packed(&self, mut place: u64, mut content: &mut [u8]) -> Result<()> {
+        let (inode, map) = self.packed_inode()?;
+        while !content.is_empty() {
+            let Some(piece) = self.piece(&inode, &map, place)? else {
+                return Err(inode.damage("parts of files behind its end").into());
+            };
+            let (cluster, skipped) = self.packed_cluster(&piece)?;
+            let found = cluster.get(skipped..).unwrap_or_default();
+            let count = found.len().min(content.len());
+            if count == 0 {
+                return Err(inode.damage("a part without content").into());
+            }
+            let (filled, rest) = content.split_at_mut(count);
+            filled.copy_from_slice(found.get(..count).unwrap_or_default());
+            place += count as u64;
+            content = rest;
+        }
+        Ok(())
+    }
+
+    /// The inode that holds parts of other files.
+    fn packed_inode(&self) -> Result<(Inode, Map)> {
+        if let Some(known) = self.packed.get() {
+            return Ok(*known);
+        }
+        let number = self.superblock.packed;
+        let inode = self.inode(number)?;
+        let map = self.map(&inode)?;
+        let is_circle = matches!(map, Map::Clusters(map) if map.uses_packed());
+        if number == 0 || inode.kind != NodeKind::File || is_circle {
+            return Err(inode.damage("no inode for parts of files").into());
+        }
+        Ok(*self.packed.get_or_init(|| (inode, map)))
+    }
+
+    /// The whole cluster of a piece of the packed inode, from the cache or from the image, and the
+    /// number of its bytes before the piece. Neighbours need the same cluster.
+    fn packed_cluster(&self, piece: &Piece) -> Result<(Arc<Vec<u8>>, usize)> {
+        let Stored::Cluster {
+            position,
+            bytes,
+            form,
+            around: (before, behind),
+        } = piece.stored
+        else {
+            let mut content = Vec::new();
+            self.read_piece(piece, &mut content)?;
+            return Ok((Arc::new(content), 0));
+        };
+        let length = (before + piece.length + behind) as usize;
+        let read = || {
+            let mut content = vec![0; length];
+            self.read_cluster(position, bytes, form, &mut content)?;
+            Ok::<_, Error>(content)
+        };
+        let cluster = if length <= CACHED_BYTES {
+            self.clusters.get(position, read)?
+        } else {
+            Arc::new(read()?)
+        };
+        // Another map of a hostile image may have cut the same cluster elsewhere.
+        if cluster.len() != length {
+            return Ok((Arc::new(read()?), before as usize));
+        }
+        Ok((cluster, before as usize))
     }
 
     /// The whole content of an inode of at most `limit` bytes.
@@ -71,7 +162,22 @@ impl Iterator for Pieces<'_> {
     type Item = Result<Piece>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let piece = self.image.piece(&self.inode, self.offset).transpose()?;
+        let map = match self.map {
+            Some(map) => map,
+            None => match self.image.map(&self.inode) {
+                Ok(map) => *self.map.insert(map),
+                // Told once; there are no pieces to go on with.
+                Err(error) if self.offset < self.inode.size => {
+                    self.offset = self.inode.size;
+                    return Some(Err(error));
+                }
+                Err(_) => return None,
+            },
+        };
+        let piece = self
+            .image
+            .piece(&self.inode, &map, self.offset)
+            .transpose()?;
         match &piece {
             Ok(piece) => self.offset += piece.length,
             Err(_) => self.offset = self.inode.size,
@@ -84,6 +190,7 @@ impl Iterator for Pieces<'_> {
 pub(super) struct InFile {
     image: Arc<Image>,
     inode: Inode,
+    map: Option<Map>,
     offset: u64,
     /// The piece at `offset`, if it is known.
     piece: Option<Piece>,
@@ -98,6 +205,7 @@ impl InFile {
         InFile {
             image: image.clone(),
             inode: *inode,
+            map: None,
             offset: 0,
             piece: None,
             content: Vec::new(),
@@ -107,7 +215,11 @@ impl InFile {
 
     fn next_piece(&mut self) -> Result<Option<Piece>> {
         if self.piece.is_none() {
-            self.piece = self.image.piece(&self.inode, self.offset)?;
+            let map = match self.map {
+                Some(map) => map,
+                None => *self.map.insert(self.image.map(&self.inode)?),
+            };
+            self.piece = self.image.piece(&self.inode, &map, self.offset)?;
         }
         Ok(self.piece)
     }

@@ -1,3 +1,6 @@
+use super::decompress::Decoders;
+use super::map::Map;
+use super::Inode;
 use crate::format::{
     checksum, compat, incompat, Superblock, BLOCK_BITS, CHECKSUM, SUPERBLOCK_BYTES,
     SUPERBLOCK_OFFSET,
@@ -6,17 +9,26 @@ use hedgerow_fs::ReadFile;
 use hedgerow_image::cache::Cache;
 use hedgerow_image::{Damage, Error, Part, ReadAt, Result};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Size of the windows in which metadata is read, in bytes.
 const WINDOW_BYTES: u64 = 64 << 10;
 /// Number of windows in the cache; they take up to 16 MiB.
 const WINDOWS: usize = 256;
 
+/// Number of clusters of the packed inode in the cache; they take up to 64 MiB.
+const CLUSTERS: usize = 64;
+
 /// An open image. It can be used by any number of threads.
 pub struct Image {
     pub(crate) bytes: Bytes,
     pub(crate) superblock: Superblock,
     windows: Cache<Vec<u8>>,
+    /// Decompressed clusters of the packed inode, by their positions.
+    pub(super) clusters: Cache<Vec<u8>>,
+    pub(super) decoders: Decoders,
+    /// The inode that holds parts of other files.
+    pub(super) packed: OnceLock<(Inode, Map)>,
 }
 
 impl Image {
@@ -65,6 +77,9 @@ impl Image {
             bytes,
             superblock,
             windows: Cache::new(WINDOWS),
+            clusters: Cache::new(CLUSTERS),
+            decoders: Decoders::default(),
+            packed: OnceLock::new(),
         };
         Ok((image, damage))
     }

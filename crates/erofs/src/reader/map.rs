@@ -1,36 +1,69 @@
 //! Where the parts of a content are.
 
+use super::cluster::{ClusterForm, ClusterMap, ExtentPlace};
 use super::{Image, Inode};
 use crate::format::{chunk, Layout, NO_BLOCK};
-use hedgerow_image::{Damage, Error, Part, Result};
+use hedgerow_image::{Damage, Part, Result};
 
 /// A piece longer than this is cut, so that a reader needs no more memory.
 const PIECE_BYTES: u64 = 1 << 20;
 
 /// A part of a content, and how it is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
     /// Where it starts in the content, in bytes.
     pub start: u64,
-    /// Its length in bytes, at least 1. Only holes may be longer than 1 MiB.
+    /// Its length in bytes, at least 1. Only holes may be longer than 12 MiB.
     pub length: u64,
     /// How it is stored.
     pub stored: Stored,
 }
 
 /// How a piece is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stored {
     /// Zeros that take no room.
     Hole,
     /// As it is, at this position in bytes.
     Raw(u64),
+    /// In a cluster.
+    Cluster {
+        /// Its position in bytes.
+        position: u64,
+        /// Its size in bytes.
+        bytes: u64,
+        /// How it holds its content.
+        form: ClusterForm,
+        /// Number of bytes of its content before the piece, and behind it.
+        around: (u64, u64),
+    },
+    /// In the packed inode, at this place.
+    Packed(u64),
+}
+
+/// How the content of an inode is found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Map {
+    /// The inode tells it.
+    Direct,
+    /// By an index of clusters.
+    Clusters(ClusterMap),
 }
 
 impl Image {
+    /// How the content of an inode is found.
+    pub(crate) fn map(&self, inode: &Inode) -> Result<Map> {
+        Ok(match inode.layout {
+            Layout::CompressedFull | Layout::CompressedCompact => {
+                Map::Clusters(self.cluster_map(inode)?)
+            }
+            _ => Map::Direct,
+        })
+    }
+
     /// The piece of a content in which the byte at `offset` is, from that byte on; `None` behind the
     /// end.
-    pub(crate) fn piece(&self, inode: &Inode, offset: u64) -> Result<Option<Piece>> {
+    pub(crate) fn piece(&self, inode: &Inode, map: &Map, offset: u64) -> Result<Option<Piece>> {
         if offset >= inode.size {
             return Ok(None);
         }
@@ -41,7 +74,7 @@ impl Image {
             }
             Layout::Chunked => self.chunk(inode, offset)?,
             Layout::CompressedFull | Layout::CompressedCompact => {
-                return Err(Error::Unsupported("a compressed file".into()))
+                return self.compressed(inode, map, offset).map(Some)
             }
         };
         Ok(Some(match piece.stored {
@@ -51,6 +84,37 @@ impl Image {
                 ..piece
             },
         }))
+    }
+
+    /// A piece of a compressed content.
+    fn compressed(&self, inode: &Inode, map: &Map, offset: u64) -> Result<Piece> {
+        let Map::Clusters(map) = map else {
+            return Err(inode.damage("a content without an index").into());
+        };
+        let extent = self.extent(inode, map, offset)?;
+        let before = offset - extent.start;
+        let length = extent.length - before;
+        Ok(match extent.place {
+            ExtentPlace::Packed(place) => Piece {
+                start: offset,
+                length: length.min(PIECE_BYTES),
+                stored: Stored::Packed(place.saturating_add(before)),
+            },
+            ExtentPlace::Cluster {
+                position,
+                bytes,
+                form,
+            } => Piece {
+                start: offset,
+                length,
+                stored: Stored::Cluster {
+                    position,
+                    bytes,
+                    form,
+                    around: (before, 0),
+                },
+            },
+        })
     }
 
     /// A piece of a content in contiguous blocks, with so many bytes behind the inode.

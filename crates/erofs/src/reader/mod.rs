@@ -1,9 +1,12 @@
 //! Reads images. The layers, each built on the ones before it: bytes and superblock ([`image`]),
-//! inodes ([`inode`]), where contents are ([`map`]), contents ([`content`]), directories, extended
+//! inodes ([`inode`]), where contents are ([`map`] and [`cluster`]), contents ([`content`],
+//! [`decompress`]), directories, extended
 //! attributes, and the tree.
 
+mod cluster;
 mod comparable;
 mod content;
+mod decompress;
 mod directory;
 mod image;
 mod info;
@@ -13,6 +16,7 @@ mod nodes;
 mod tree;
 mod xattr;
 
+pub use cluster::ClusterForm;
 pub use content::Pieces;
 pub use directory::{DirectoryEntry, Listing};
 pub use image::Image;

@@ -293,7 +293,7 @@ impl Finished {
             compat: compat::CHECKSUM | compat::MTIME,
             block_bits: options.block_bytes.trailing_zeros() as u8,
             root: (root_position(options) / NID_BYTES) as u16,
-            inodes: self.inodes(),
+            inodes: self.inodes() + u64::from(self.packed.is_some()),
             epoch,
             epoch_ns,
             blocks: block_number(end, block_bytes)?,

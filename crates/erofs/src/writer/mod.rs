@@ -29,6 +29,10 @@ use std::path::Path;
 use store::Contents;
 use tree::Tree;
 
+/// In an image that is not compressed, so many blocks one behind the other may be shared with those
+/// of a file that is not the same.
+const SHARED_BLOCKS: usize = 8;
+
 /// Default of [`CreateOptions::hole_limit_bytes`]: 2^42 bytes. Each hole takes a few bytes in the
 /// image.
 pub const HOLE_LIMIT_BYTES: u64 = 1 << 42;
@@ -234,7 +238,12 @@ fn store_contents<I: Into<Item>>(
         block_bytes: segment_bytes,
         fragments: compression.map_or(FragmentPolicy::Never, |with| with.fragments),
         inline_bytes: if inline { block_bytes } else { 0 },
-        scattered: true,
+        // A few blocks are not worth chunks with an address each, a segment is.
+        shared_blocks: if compression.is_some() {
+            1
+        } else {
+            SHARED_BLOCKS
+        },
         dedup: options.dedup,
     };
     let wanted = GatherOptions {

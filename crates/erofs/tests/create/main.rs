@@ -8,6 +8,7 @@
 )]
 
 mod determinism;
+mod foreign;
 mod oracle;
 mod recreated;
 

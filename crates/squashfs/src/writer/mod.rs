@@ -203,7 +203,7 @@ fn store_contents<I: Into<Item>>(
         block_bytes: options.block_bytes as usize,
         fragments: options.fragments,
         inline_bytes: 0,
-        scattered: false,
+        shared_blocks: 0,
         dedup: options.dedup,
     };
     let wanted = GatherOptions {

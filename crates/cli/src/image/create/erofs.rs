@@ -4,9 +4,14 @@ use super::{hole_limit, stores_xattrs};
 use crate::failure::Failure;
 use crate::image::arguments::Create;
 use crate::walk::not_started;
-use hedgerow::image::ErofsOptions;
+use hedgerow::image::erofs::{ClusterSettings, Compression};
+use hedgerow::image::{ErofsOptions, FragmentPolicy};
 use hedgerow::numbers::size_bytes;
 use hedgerow::Execution;
+use std::ops::RangeInclusive;
+
+/// The default of --max-holes where contents are compressed: a hole takes two bytes per KiB.
+const COMPRESSED_HOLES_BYTES: u64 = 64 << 30;
 
 /// The options that `command` asks for. Those that only SquashFS has are refused.
 pub fn options(
@@ -18,26 +23,23 @@ pub fn options(
         ("--exportable", command.exportable),
         ("--reuse", command.reuse.is_some()),
         ("-X", !command.settings.is_empty()),
-        ("--level", command.level.is_some()),
     ];
     if let Some((name, _)) = refused.iter().find(|(_, is_given)| *is_given) {
         return Err(not_started(format_args!("EROFS has no {name}")));
     }
-    if let Some(name) = command.compressor.as_deref().filter(|name| *name != "none") {
-        return Err(not_started(format_args!(
-            "EROFS has no compressor '{name}'"
-        )));
-    }
     let defaults = ErofsOptions::default();
+    let compression = compression(command)?;
     Ok(ErofsOptions {
         block_bytes: match &command.block_size {
-            Some(word) => block_bytes(word)?,
+            Some(word) => power(word, "block", 4096..=65_536, "4K to 64K")?,
             None => defaults.block_bytes,
         },
+        compression,
         inline: !command.no_fragments,
         dedup: !command.no_dedup,
         hole_limit_bytes: match &command.max_holes {
             Some(word) => hole_limit(word).map_err(not_started)?,
+            None if compression.is_some() => COMPRESSED_HOLES_BYTES,
             None => defaults.hole_limit_bytes,
         },
         xattrs: stores_xattrs(command),
@@ -50,12 +52,45 @@ pub fn options(
     })
 }
 
-fn block_bytes(word: &str) -> Result<u32, Failure> {
+/// How contents are compressed; `None` if they are not.
+fn compression(command: &Create) -> Result<Option<Compression>, Failure> {
+    let name = command.compressor.as_deref().unwrap_or("none");
+    if name == "none" {
+        return match (&command.level, &command.cluster_size) {
+            (None, None) => Ok(None),
+            _ => Err(not_started("nothing is compressed: use -c")),
+        };
+    }
+    let level = match &command.level {
+        Some(word) => Some(
+            word.parse()
+                .map_err(|_| not_started(format_args!("'{word}' is not a compression level")))?,
+        ),
+        None => None,
+    };
+    let defaults = Compression::default();
+    Ok(Some(Compression {
+        settings: ClusterSettings::parse(name, level).map_err(not_started)?,
+        cluster_bytes: match &command.cluster_size {
+            Some(word) => power(word, "cluster", 4096..=1 << 20, "4K to 1M")?,
+            None => defaults.cluster_bytes,
+        },
+        fragments: if command.no_fragments {
+            FragmentPolicy::Never
+        } else {
+            defaults.fragments
+        },
+        ..defaults
+    }))
+}
+
+/// Parses a number of bytes that is a power of two.
+fn power(word: &str, what: &str, valid: RangeInclusive<u32>, shown: &str) -> Result<u32, Failure> {
     let bytes = size_bytes(word.as_bytes()).and_then(|bytes| u32::try_from(bytes).ok());
-    let is_block = |bytes: &u32| bytes.is_power_of_two() && (4096..=65_536).contains(bytes);
-    bytes.filter(is_block).ok_or_else(|| {
+    let is_valid = |bytes: &u32| bytes.is_power_of_two() && valid.contains(bytes);
+    bytes.filter(is_valid).ok_or_else(|| {
         not_started(format_args!(
-            "a block of '{word}' bytes: it must be a power of two from 4K to 64K"
+            "a {what} of '{word}' bytes: it must be a power of two from {shown}"
         ))
     })
 }

@@ -126,7 +126,9 @@ impl Chosen {
     fn compressor(&self) -> &'static str {
         match self {
             Chosen::SquashFs(options) => options.settings.compressor().name(),
-            Chosen::Erofs(_) => "none",
+            Chosen::Erofs(options) => options
+                .compression
+                .map_or("none", |with| with.settings.algorithm().name()),
         }
     }
 }
@@ -219,6 +221,9 @@ fn options(
     epoch: Option<u32>,
     output: &Output,
 ) -> Result<CreateOptions, Failure> {
+    if command.cluster_size.is_some() {
+        return Err(not_started("SquashFS has no --cluster-size"));
+    }
     let compressor = command.compressor.as_deref().unwrap_or("zstd");
     let compressor = Compressor::from_name(compressor).map_err(not_started)?;
     let block_bytes = block_bytes(command.block_size.as_deref().unwrap_or("128K"))?;

@@ -6,7 +6,7 @@ use hedgerow_engine::{run_ordered, Execution, Window};
 use hedgerow_image::report::{ended, Coverage, Report, VerifyError};
 use hedgerow_image::{Damage, Error, Part, ReadAt};
 use hedgerow_tree::NodeKind;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// Maximum number of findings kept; further ones are only counted.
@@ -37,8 +37,7 @@ pub fn verify(
     let found = inodes.len() as u64;
     // The inode that holds parts of files counts, but has no name.
     let superblock = image.superblock();
-    let has_packed = superblock.has(incompat::FRAGMENTS) && superblock.packed != 0;
-    if found + u64::from(has_packed) != superblock.inodes {
+    if found + u64::from(has_packed(&image)) != superblock.inodes {
         let what = format!(
             "{} inodes, but {found} are in the tree",
             image.superblock().inodes
@@ -71,6 +70,12 @@ pub fn verify(
         inodes: found,
         content_bytes,
     })
+}
+
+/// Whether parts of files are in an inode of their own.
+fn has_packed(image: &Image) -> bool {
+    let superblock = image.superblock();
+    superblock.has(incompat::FRAGMENTS) && superblock.packed != 0
 }
 
 struct Findings {
@@ -178,13 +183,44 @@ fn contents(
     let files = inodes
         .iter()
         .filter(|named| named.inode.kind == NodeKind::File);
-    let pieces = files.flat_map(|named| {
+    // Indexes that overlap could make a small image endless.
+    let mut left = image.bytes.length();
+    let mut sound = Vec::new();
+    for named in files {
+        match image.index_bytes(&named.inode) {
+            Ok(bytes) if bytes <= left => {
+                left -= bytes;
+                sound.push(named);
+            }
+            Ok(_) => {
+                let damage = named.inode.damage("an index that overlaps others");
+                findings.add(damage.at(&named.path));
+            }
+            Err(error) => findings.add_error(Part::Data, &named.path, error),
+        }
+    }
+    // Parts in the packed inode are read with that.
+    let packed = match image.packed_inode() {
+        Ok((inode, _)) if has_packed(image) => Some(Named {
+            inode,
+            path: Vec::new(),
+            names: 0,
+        }),
+        Err(error) if has_packed(image) => {
+            findings.add_error(Part::Data, b"", error);
+            None
+        }
+        _ => None,
+    };
+    sound.extend(&packed);
+    let mut seen = HashSet::new();
+    let pieces = sound.into_iter().flat_map(|named| {
         let pieces = image.pieces(&named.inode);
         let pieces = pieces.filter(|piece| {
             !matches!(
                 piece,
                 Ok(Piece {
-                    stored: Stored::Hole,
+                    stored: Stored::Hole | Stored::Packed(_),
                     ..
                 })
             )
@@ -193,6 +229,11 @@ fn contents(
             let bytes = piece.as_ref().map_or(0, |piece| piece.length);
             Ok(((named, piece), bytes))
         })
+    });
+    // What several files share is read once.
+    let pieces = pieces.filter(|piece| match piece {
+        Ok(((_, Ok(piece)), _)) => seen.insert((piece.stored, piece.length)),
+        _ => true,
     });
     let mut bytes = 0;
     let ran = run_ordered(

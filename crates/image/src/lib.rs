@@ -7,6 +7,7 @@
 //! inode look like is the business of each format.
 
 pub mod buffers;
+/// A bounded cache of blocks.
 pub mod cache;
 pub mod compare;
 mod created;

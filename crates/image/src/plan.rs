@@ -24,12 +24,20 @@ pub enum Event<B> {
     /// A block of the current file.
     Block(B),
     /// Blocks of the current file that are holes, and their size in bytes.
-    Holes { blocks: u64, bytes: u64 },
+    Holes {
+        /// Their number.
+        blocks: u64,
+        /// Their size.
+        bytes: u64,
+    },
     /// A block of the current file that is stored already; a following [`Event::Run`] tells where.
     Elsewhere,
     /// The blocks of the current file are the stored blocks with the numbers from `first` on.
     /// Blocks stored for it so far are discarded.
-    Run { first: u32 },
+    Run {
+        /// The number of the first.
+        first: u32,
+    },
     /// The next fragment block.
     Fragment(B),
     /// A block of the current file that equals the stored block with this number.
@@ -79,6 +87,7 @@ impl Block {
         Block::whole(buffer)
     }
 
+    /// The content.
     pub fn bytes(&self) -> &[u8] {
         &self.content[self.range.clone()]
     }
@@ -89,7 +98,10 @@ impl Block {
 pub enum Stored {
     /// In the blocks just stored for it, and in a fragment block. Such contents are numbered from
     /// 0.
-    Here { tail: Option<Tail> },
+    Here {
+        /// The part in a fragment block.
+        tail: Option<Tail>,
+    },
     /// The same as a content that was stored before. Blocks stored for this file are discarded.
     There(Content),
 }
@@ -97,6 +109,7 @@ pub enum Stored {
 /// A stored content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
+    /// None.
     Empty,
     /// Only in a fragment block.
     Tail(Tail),
@@ -106,13 +119,16 @@ pub enum Content {
 
 /// Events that a worker processes together.
 pub struct Batch<B> {
+    /// The events in order.
     pub events: Vec<Event<B>>,
+    /// Number of bytes of the blocks in them.
     pub bytes: usize,
 }
 
 /// Options of the plan.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanOptions {
+    /// Size of a block in bytes.
     pub block_bytes: usize,
     /// Which tails go into fragment blocks.
     pub fragments: FragmentPolicy,
@@ -163,6 +179,7 @@ struct Piece {
 }
 
 impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
+    /// A plan of what `gathered` yields.
     pub fn new(
         gathered: G,
         large: &'l LargeFiles,

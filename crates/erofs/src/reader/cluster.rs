@@ -194,7 +194,8 @@ impl Image {
 
     /// The logical block and the entry in which the cluster of the byte at `offset` begins.
     fn head(&self, inode: &Inode, map: &ClusterMap, offset: u64) -> Result<(u64, Entry)> {
-        let mut block = offset >> map.bits;
+        let own = offset >> map.bits;
+        let mut block = own;
         let mut entry = self.entry(inode, map, block)?;
         let inside = offset & ((1 << map.bits) - 1);
         if entry.is_head() && inside >= entry.inside {
@@ -204,6 +205,9 @@ impl Image {
         loop {
             let before = block.checked_sub(back).filter(|_| back > 0);
             block = before.ok_or_else(|| inode.damage("a cluster without a start"))?;
+            if (own - block) << map.bits > MOST_CONTENT_BYTES {
+                return Err(inode.damage("a cluster with too much content").into());
+            }
             entry = self.entry(inode, map, block)?;
             if entry.is_head() {
                 return Ok((block, entry));
@@ -430,6 +434,15 @@ impl ClusterMap {
                 // Behind the last pack of two entries.
                 position.next_multiple_of(8)
             }
+            Index::None => 0,
+        }
+    }
+
+    /// Number of bytes of the index, at least.
+    pub(crate) fn index_bytes(&self) -> u64 {
+        match self.index {
+            Index::Full(_) => self.blocks.saturating_mul(8),
+            Index::Compact { .. } => self.blocks.saturating_mul(2),
             Index::None => 0,
         }
     }

@@ -80,7 +80,7 @@ impl Image {
     }
 
     /// The inode that holds parts of other files.
-    fn packed_inode(&self) -> Result<(Inode, Map)> {
+    pub(crate) fn packed_inode(&self) -> Result<(Inode, Map)> {
         if let Some(known) = self.packed.get() {
             return Ok(*known);
         }
@@ -88,7 +88,8 @@ impl Image {
         let inode = self.inode(number)?;
         let map = self.map(&inode)?;
         let is_circle = matches!(map, Map::Clusters(map) if map.uses_packed());
-        if number == 0 || inode.kind != NodeKind::File || is_circle {
+        let is_too_long = self.index_bytes(&inode)? > self.bytes.length();
+        if number == 0 || inode.kind != NodeKind::File || is_circle || is_too_long {
             return Err(inode.damage("no inode for parts of files").into());
         }
         Ok(*self.packed.get_or_init(|| (inode, map)))

@@ -61,6 +61,18 @@ impl Image {
         })
     }
 
+    /// Number of bytes of the index behind an inode, at least. Those of all inodes do not overlap.
+    pub(crate) fn index_bytes(&self, inode: &Inode) -> Result<u64> {
+        Ok(match (inode.layout, self.map(inode)?) {
+            (_, Map::Clusters(map)) => map.index_bytes(),
+            (Layout::Chunked, _) => {
+                let bits = (inode.place & chunk::BITS) + u32::from(self.superblock.block_bits);
+                (inode.size >> bits.min(63)).saturating_mul(4)
+            }
+            _ => 0,
+        })
+    }
+
     /// The piece of a content in which the byte at `offset` is, from that byte on; `None` behind the
     /// end.
     pub(crate) fn piece(&self, inode: &Inode, map: &Map, offset: u64) -> Result<Option<Piece>> {
@@ -94,6 +106,15 @@ impl Image {
         let extent = self.extent(inode, map, offset)?;
         let before = offset - extent.start;
         let length = extent.length - before;
+        if let ExtentPlace::Packed(place) = extent.place {
+            let (packed, _) = self.packed_inode()?;
+            let end = place.checked_add(extent.length);
+            if end.is_none_or(|end| end > packed.size) {
+                return Err(inode
+                    .damage("parts behind the end of the packed inode")
+                    .into());
+            }
+        }
         Ok(match extent.place {
             ExtentPlace::Packed(place) => Piece {
                 start: offset,

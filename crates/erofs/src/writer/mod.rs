@@ -58,7 +58,7 @@ impl Default for Compression {
         Compression {
             settings: ClusterSettings::Lz4,
             cluster_bytes: 64 << 10,
-            segment_bytes: 256 << 10,
+            segment_bytes: 1 << 20,
             fragments: FragmentPolicy::Always,
         }
     }
@@ -213,7 +213,7 @@ pub fn create_numbered<I: Into<Item>>(
     Ok(Created {
         bytes: output.finish(&first, block_bytes, options.replace)?,
         inodes,
-        stored_files: contents.len() as u32,
+        stored_files: contents.len(),
         fragments: 0,
         skipped: tree.skipped,
         unstored_xattrs: tree.unstored_xattrs,

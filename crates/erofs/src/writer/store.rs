@@ -25,6 +25,10 @@ pub(super) struct Contents {
     /// The segments of the packed inode, and where each begins in it.
     packed: Vec<(u32, u64)>,
     packed_bytes: u64,
+    /// Number of contents that consist of a tail only, and the last of them; new ones come in
+    /// ascending order.
+    tails: u32,
+    last_tail: Option<Tail>,
     /// Number of stored blocks, including those whose places are not kept.
     count: u64,
     current: Option<Current>,
@@ -115,9 +119,9 @@ struct Current {
 }
 
 impl Contents {
-    /// Number of distinct contents with blocks.
-    pub(super) fn len(&self) -> usize {
-        self.layouts.len()
+    /// Number of distinct contents that are shared, or could be.
+    pub(super) fn len(&self) -> u32 {
+        self.layouts.len() as u32 + self.tails
     }
 
     /// Carries out a batch of the plan.
@@ -382,7 +386,13 @@ impl Contents {
                 Ok(match content {
                     Content::Empty => (None, None),
                     Content::Blocks(number) => (Some(number as usize), None),
-                    Content::Tail(tail) => (None, Some(tail)),
+                    Content::Tail(tail) => {
+                        if self.last_tail < Some(tail) {
+                            self.last_tail = Some(tail);
+                            self.tails += 1;
+                        }
+                        (None, Some(tail))
+                    }
                 })
             }
         }

@@ -9,6 +9,7 @@
 
 mod determinism;
 mod foreign;
+mod hostile;
 mod oracle;
 mod recreated;
 

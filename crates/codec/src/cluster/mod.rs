@@ -86,7 +86,7 @@ impl ClusterSettings {
     ///
     /// # Errors
     /// The name is unknown, or the level is out of range; the message says which are valid.
-    pub fn parse(name: &str, level: Option<u32>) -> std::result::Result<Self, String> {
+    pub fn parse(name: &str, level: Option<&str>) -> std::result::Result<Self, String> {
         let ranges = match name {
             "lz4" => {
                 return match level {
@@ -104,7 +104,12 @@ impl ClusterSettings {
             ))
             }
         };
-        let level = level.unwrap_or(ranges.0);
+        let level = match level {
+            None => ranges.0,
+            Some(word) => word
+                .parse()
+                .map_err(|_| format!("'{word}' is not a compression level"))?,
+        };
         if !ranges.1.iter().any(|range| range.contains(&level)) {
             let valid: Vec<String> = ranges
                 .1
@@ -269,11 +274,11 @@ mod tests {
             Ok(ClusterSettings::Lz4Hc(9))
         );
         assert_eq!(
-            ClusterSettings::parse("lzma", Some(109)),
+            ClusterSettings::parse("lzma", Some("109")),
             Ok(ClusterSettings::Lzma(109))
         );
-        assert!(ClusterSettings::parse("zstd", Some(23)).is_err());
-        assert!(ClusterSettings::parse("lz4", Some(1)).is_err());
+        assert!(ClusterSettings::parse("zstd", Some("23")).is_err());
+        assert!(ClusterSettings::parse("lz4", Some("1")).is_err());
         assert!(ClusterSettings::parse("xz", None).is_err());
     }
 }

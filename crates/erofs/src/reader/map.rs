@@ -183,7 +183,7 @@ impl Image {
         let mut end = self.chunk_end(inode, number, bits);
         // A long run of chunks is found in parts.
         while end < inode.size
-            && (end - offset < PIECE_BYTES || first.is_none() && number % 4096 != 0)
+            && (end - offset < PIECE_BYTES || first.is_none() && !number.is_multiple_of(4096))
         {
             let next = self.chunk_position(inode, number + 1)?;
             let follows = match (first, next) {

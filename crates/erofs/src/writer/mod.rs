@@ -36,6 +36,7 @@ const SHARED_BLOCKS: usize = 8;
 /// Default of [`CreateOptions::hole_limit_bytes`]: 2^42 bytes. Each hole takes a few bytes in the
 /// image.
 pub const HOLE_LIMIT_BYTES: u64 = 1 << 42;
+const COMPRESSED_HOLES_BYTES: u64 = 1 << 36;
 
 /// How contents are compressed.
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +79,10 @@ pub struct CreateOptions {
     pub dedup: bool,
     /// Whether blocks of zeros become holes; if not, they are stored as data.
     pub holes: bool,
-    /// Limit of the holes of all files over 1 MiB together, in bytes.
-    pub hole_limit_bytes: u64,
+    /// Limit of the holes of all files over 1 MiB together, in bytes; by default
+    /// [`HOLE_LIMIT_BYTES`], or 2^36 where contents are compressed: there, a hole takes two bytes per
+    /// KiB.
+    pub hole_limit_bytes: Option<u64>,
     /// Whether extended attributes are stored.
     pub xattrs: bool,
     /// Whether hard links stay together. If not, each name gets an inode of its own.
@@ -110,7 +113,7 @@ impl Default for CreateOptions {
             inline: true,
             dedup: true,
             holes: true,
-            hole_limit_bytes: HOLE_LIMIT_BYTES,
+            hole_limit_bytes: None,
             xattrs: true,
             hard_links: true,
             skip_unreadable: false,
@@ -254,7 +257,10 @@ fn store_contents<I: Into<Item>>(
         dedup: options.dedup,
         holes: options.holes,
         skip_unreadable: options.skip_unreadable,
-        hole_limit_bytes: options.hole_limit_bytes,
+        hole_limit_bytes: options.hole_limit_bytes.unwrap_or(match compression {
+            Some(_) => COMPRESSED_HOLES_BYTES,
+            None => HOLE_LIMIT_BYTES,
+        }),
     };
     let buffers = &Buffers::default();
     let (mut contents, readers) = (Contents::default(), options.readers());

@@ -204,6 +204,6 @@ fn equal_parts_of_files_are_stored_once() {
             ..given
         };
         image_of(&tree, &image, &whole).unwrap();
-        assert!(fs::metadata(&image).unwrap().len() > 8 * 704 << 10);
+        assert!(fs::metadata(&image).unwrap().len() > (8 * 704) << 10);
     }
 }

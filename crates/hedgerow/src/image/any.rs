@@ -38,11 +38,14 @@ pub enum Kind {
 
 impl Kind {
     /// The kind with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    ///
+    /// # Errors
+    /// There is none; the message says which there are.
+    pub fn from_name(name: &str) -> Result<Self, String> {
         match name {
-            "squashfs" => Some(Kind::SquashFs),
-            "erofs" => Some(Kind::Erofs),
-            _ => None,
+            "squashfs" => Ok(Kind::SquashFs),
+            "erofs" => Ok(Kind::Erofs),
+            _ => Err(format!("unknown format '{name}': squashfs or erofs")),
         }
     }
 

@@ -137,7 +137,26 @@ impl<'o> From<&'o ErofsOptions> for Format<'o> {
 }
 
 impl<'o> Format<'o> {
-    fn execution(self) -> &'o Execution {
+    /// The name of the format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::SquashFs(_) => "squashfs",
+            Format::Erofs(_) => "erofs",
+        }
+    }
+
+    /// The name of the compressor; `none` if nothing is compressed.
+    pub fn compressor(self) -> &'static str {
+        match self {
+            Format::SquashFs(options) => options.settings.compressor().name(),
+            Format::Erofs(options) => options
+                .compression
+                .map_or("none", |with| with.settings.algorithm().name()),
+        }
+    }
+
+    /// How it is run.
+    pub fn execution(self) -> &'o Execution {
         match self {
             Format::SquashFs(options) => &options.execution,
             Format::Erofs(options) => &options.execution,

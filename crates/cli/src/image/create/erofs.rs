@@ -10,9 +10,6 @@ use hedgerow::numbers::size_bytes;
 use hedgerow::Execution;
 use std::ops::RangeInclusive;
 
-/// The default of --max-holes where contents are compressed: a hole takes two bytes per KiB.
-const COMPRESSED_HOLES_BYTES: u64 = 64 << 30;
-
 /// The options that `command` asks for. Those that only SquashFS has are refused.
 pub fn options(
     command: &Create,
@@ -28,19 +25,17 @@ pub fn options(
         return Err(not_started(format_args!("EROFS has no {name}")));
     }
     let defaults = ErofsOptions::default();
-    let compression = compression(command)?;
     Ok(ErofsOptions {
         block_bytes: match &command.block_size {
             Some(word) => power(word, "block", 4096..=65_536, "4K to 64K")?,
             None => defaults.block_bytes,
         },
-        compression,
+        compression: compression(command)?,
         inline: !command.no_fragments,
         dedup: !command.no_dedup,
         hole_limit_bytes: match &command.max_holes {
-            Some(word) => hole_limit(word).map_err(not_started)?,
-            None if compression.is_some() => COMPRESSED_HOLES_BYTES,
-            None => defaults.hole_limit_bytes,
+            Some(word) => Some(hole_limit(word).map_err(not_started)?),
+            None => None,
         },
         xattrs: stores_xattrs(command),
         hard_links: !command.no_hardlinks,
@@ -61,16 +56,9 @@ fn compression(command: &Create) -> Result<Option<Compression>, Failure> {
             _ => Err(not_started("nothing is compressed: use -c")),
         };
     }
-    let level = match &command.level {
-        Some(word) => Some(
-            word.parse()
-                .map_err(|_| not_started(format_args!("'{word}' is not a compression level")))?,
-        ),
-        None => None,
-    };
     let defaults = Compression::default();
     Ok(Some(Compression {
-        settings: ClusterSettings::parse(name, level).map_err(not_started)?,
+        settings: ClusterSettings::parse(name, command.level.as_deref()).map_err(not_started)?,
         cluster_bytes: match &command.cluster_size {
             Some(word) => power(word, "cluster", 4096..=1 << 20, "4K to 1M")?,
             None => defaults.cluster_bytes,
@@ -85,7 +73,12 @@ fn compression(command: &Create) -> Result<Option<Compression>, Failure> {
 }
 
 /// Parses a number of bytes that is a power of two.
-fn power(word: &str, what: &str, valid: RangeInclusive<u32>, shown: &str) -> Result<u32, Failure> {
+pub fn power(
+    word: &str,
+    what: &str,
+    valid: RangeInclusive<u32>,
+    shown: &str,
+) -> Result<u32, Failure> {
     let bytes = size_bytes(word.as_bytes()).and_then(|bytes| u32::try_from(bytes).ok());
     let is_valid = |bytes: &u32| bytes.is_power_of_two() && valid.contains(bytes);
     bytes.filter(is_valid).ok_or_else(|| {

@@ -14,13 +14,10 @@ use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
-use hedgerow::image::Node;
-use hedgerow::image::BLOCK_BYTES;
-use hedgerow::image::{Compressor, Settings};
+use hedgerow::image::{Compressor, Node, Settings, BLOCK_BYTES};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
 use hedgerow::image::{ErofsOptions, Format, Hooks, Kind, Recipe, RecipeFiles};
-use hedgerow::numbers::counted;
-use hedgerow::numbers::size_bytes;
+use hedgerow::numbers::{counted, size_bytes};
 use hedgerow::walk::Patterns;
 use hedgerow::{Execution, Stage};
 use serde::Serialize;
@@ -62,7 +59,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let place = super::place(&command.image, global, command.force)?;
     let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
-    let progress = Arc::clone(&options.execution().progress);
+    let progress = Arc::clone(&options.format().execution().progress);
     let meter = Meter::start(global, "Packing", &progress, Stage::Entries);
     let change = |node| changed(node, command, epoch);
     let warn = |warning: String| output.warn(warning);
@@ -73,9 +70,15 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
     let written = source.create(command, epoch, recipe, &target, options.format(), hooks);
     drop(meter);
     let created = written.map_err(unwritten)?;
-    tell(&options, global, output, &created, started.elapsed());
+    tell(
+        options.format(),
+        global,
+        output,
+        &created,
+        started.elapsed(),
+    );
     tell_omissions(&created, output);
-    statistics::tell(global, options.execution(), output)?;
+    statistics::tell(global, options.format().execution(), output)?;
     Ok(if created.skipped.is_empty() {
         0
     } else {
@@ -99,9 +102,7 @@ impl Chosen {
     ) -> Result<Self, Failure> {
         let kind = match &command.format {
             None => Kind::of_path(&command.image),
-            Some(name) => Kind::from_name(name).ok_or_else(|| {
-                not_started(format_args!("unknown format '{name}': squashfs or erofs"))
-            })?,
+            Some(name) => Kind::from_name(name).map_err(not_started)?,
         };
         Ok(match kind {
             Kind::Erofs => Chosen::Erofs(erofs::options(command, execution, epoch)?),
@@ -113,22 +114,6 @@ impl Chosen {
         match self {
             Chosen::SquashFs(options) => options.into(),
             Chosen::Erofs(options) => options.into(),
-        }
-    }
-
-    fn execution(&self) -> &Execution {
-        match self {
-            Chosen::SquashFs(options) => &options.execution,
-            Chosen::Erofs(options) => &options.execution,
-        }
-    }
-
-    fn compressor(&self) -> &'static str {
-        match self {
-            Chosen::SquashFs(options) => options.settings.compressor().name(),
-            Chosen::Erofs(options) => options
-                .compression
-                .map_or("none", |with| with.settings.algorithm().name()),
         }
     }
 }
@@ -308,15 +293,9 @@ pub fn epoch() -> Result<Option<u32>, String> {
     }
 }
 
-/// Parses a number of bytes such as `131072`, `128K` or `1M`.
+/// Parses the size of a block of SquashFS, such as `131072`, `128K` or `1M`.
 pub fn block_bytes(word: &str) -> Result<u32, Failure> {
-    let bytes = size_bytes(word.as_bytes()).and_then(|bytes| u32::try_from(bytes).ok());
-    let is_block = |bytes: &u32| bytes.is_power_of_two() && BLOCK_BYTES.contains(bytes);
-    bytes.filter(is_block).ok_or_else(|| {
-        not_started(format_args!(
-            "a block of '{word}' bytes: it must be a power of two from 4K to 1M"
-        ))
-    })
+    erofs::power(word, "block", BLOCK_BYTES, "4K to 1M")
 }
 
 #[derive(Serialize)]
@@ -331,7 +310,13 @@ struct Document {
     codecs: BTreeMap<&'static str, &'static str>,
 }
 
-fn tell(options: &Chosen, global: &Global, output: &Output, created: &Created, elapsed: Duration) {
+fn tell(
+    options: Format<'_>,
+    global: &Global,
+    output: &Output,
+    created: &Created,
+    elapsed: Duration,
+) {
     if global.json {
         let document = Document {
             schema: "hedgerow.image.create.v1",
@@ -339,10 +324,7 @@ fn tell(options: &Chosen, global: &Global, output: &Output, created: &Created, e
             inodes: created.inodes,
             stored_files: created.stored_files,
             fragments: created.fragments,
-            format: match options {
-                Chosen::SquashFs(_) => "squashfs",
-                Chosen::Erofs(_) => "erofs",
-            },
+            format: options.name(),
             compressor: options.compressor(),
             codecs: hedgerow::codec_versions().into_iter().collect(),
         };

@@ -7,6 +7,7 @@
 //! same bytes everywhere.
 
 pub mod block;
+pub mod cluster;
 mod crc32;
 mod deflate;
 mod deflater;

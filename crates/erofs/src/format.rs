@@ -100,6 +100,52 @@ pub mod chunk {
     pub const INDEXES: u32 = 0x20;
 }
 
+/// The maps of compressed contents.
+pub mod cluster {
+    /// The kinds of entries: a cluster that is not compressed begins in this logical block.
+    pub const PLAIN: u16 = 0;
+    /// A compressed cluster begins in it.
+    pub const HEAD: u16 = 1;
+    /// None begins in it.
+    pub const NOT_HEAD: u16 = 2;
+    /// A cluster of the second compressor begins in it.
+    pub const SECOND_HEAD: u16 = 3;
+    /// Only the start of what the cluster holds belongs to the content.
+    pub const PARTIAL: u16 = 1 << 15;
+    /// The distance to the cluster's logical block is one, and the rest is the number of its blocks.
+    pub const BLOCK_COUNT: u16 = 1 << 11;
+    /// Longer distances are told in steps.
+    pub const MOST_DISTANCE: u64 = BLOCK_COUNT as u64 - 1;
+    /// Size of the header in bytes; it begins at a multiple of that.
+    pub const HEADER_BYTES: u64 = 8;
+    /// Number of bytes between the header and an index of entries of eight bytes.
+    pub const FULL_INDEX_GAP: usize = 8;
+    /// Set in a header if the whole content is in the packed inode; the rest is its place there.
+    pub const IN_PACKED: u64 = 1 << 63;
+    /// Maximum size of a cluster in bytes, compressed and not.
+    pub const MOST_BYTES: u64 = 1 << 20;
+    /// See [`MOST_BYTES`].
+    pub const MOST_CONTENT_BYTES: u64 = 12 << 20;
+
+    /// The bits of a header.
+    pub mod advise {
+        /// A compact index has entries of two bytes.
+        pub const TWO_BYTES: u16 = 0x1;
+        /// Clusters of both compressors may have several blocks.
+        pub const BIG: u16 = 0x6;
+        /// Those of the first compressor may.
+        pub const BIG_FIRST: u16 = 0x2;
+        /// Those of the second compressor, and plain ones, may.
+        pub const BIG_SECOND: u16 = 0x4;
+        /// The last cluster stands behind the index.
+        pub const INLINE: u16 = 0x8;
+        /// Plain clusters are rotated by their place in a logical block.
+        pub const INTERLACED: u16 = 0x10;
+        /// The end of the content is in the packed inode.
+        pub const FRAGMENT: u16 = 0x20;
+    }
+}
+
 /// The superblock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Superblock {

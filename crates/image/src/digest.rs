@@ -35,6 +35,7 @@ pub fn digests(bytes: &Bytes, block_bytes: usize) -> Vec<Digest> {
     }
 }
 
+/// Whether all bytes are zero.
 pub fn is_zero(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<16>();
     words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
@@ -79,6 +80,7 @@ impl FileDigest {
         }
     }
 
+    /// The digest of the file, of which all blocks came.
     pub fn finish(&mut self, size_bytes: u64) -> Digest {
         self.hash_zeros();
         self.hasher.update(&size_bytes.to_le_bytes());
@@ -106,14 +108,17 @@ impl FileDigest {
 pub struct LargeFiles(Mutex<HashMap<u64, HashSet<Digest>>>);
 
 impl LargeFiles {
+    /// Adds a planned file.
     pub fn insert(&self, size_bytes: u64, digest: Digest) {
         self.lock().entry(size_bytes).or_default().insert(digest);
     }
 
+    /// Whether a file of this size was planned.
     pub fn have_size(&self, size_bytes: u64) -> bool {
         self.lock().contains_key(&size_bytes)
     }
 
+    /// Whether a file of this size and digest was planned.
     pub fn contain(&self, size_bytes: u64, digest: Digest) -> bool {
         let files = self.lock();
         files

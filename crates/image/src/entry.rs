@@ -9,20 +9,29 @@ const DEVICE: (u32, u32) = (0xfff, 0xf_ffff);
 
 /// The metadata of a [`Node`] that an image stores, without the content.
 pub struct Entry {
+    /// Its path relative to the root.
     pub path: Vec<u8>,
+    /// Its kind.
     pub kind: NodeKind,
+    /// The lower 12 bits of `st_mode`.
     pub mode: u16,
+    /// Owner.
     pub uid: u32,
+    /// Group.
     pub gid: u32,
     /// Modification time in seconds since the epoch.
     pub mtime_s: i64,
     /// Nanoseconds of the modification time.
     pub mtime_ns: u32,
+    /// Size of a file's content in bytes.
     pub size_bytes: u64,
+    /// Major and minor number of a device.
     pub device: (u32, u32),
+    /// Entries with the same value are hard links to the same file.
     pub link: Option<(u64, u64)>,
     /// The target of a symbolic link.
     pub target: Vec<u8>,
+    /// Its extended attributes.
     pub xattrs: Vec<Xattr>,
     /// Why extended attributes are missing, if they could not be read.
     pub omitted: Option<NodeError>,

@@ -11,7 +11,9 @@ const TAILS_PER_CUT: u32 = 256;
 /// The place of a tail in a fragment block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tail {
+    /// The number of the fragment block.
     pub fragment: u32,
+    /// Where it is in that, in bytes.
     pub offset: u32,
 }
 
@@ -40,6 +42,7 @@ pub struct Fragments<'b> {
 }
 
 impl<'b> Fragments<'b> {
+    /// No fragment blocks yet; they will have up to `block_bytes`.
     pub fn new(block_bytes: usize, dedup: bool, buffers: &'b Buffers) -> Self {
         Fragments {
             block_bytes,

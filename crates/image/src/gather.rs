@@ -28,15 +28,27 @@ pub enum Gathered {
     Piece {
         /// Only with the first piece.
         entry: Option<Begun>,
+        /// Its bytes.
         bytes: Bytes,
         /// The [`digests`] of `bytes`.
         digests: Vec<Digest>,
+        /// Whether it is the last of the file.
         is_last: bool,
     },
     /// A file whose content came before, known by its id.
-    Known { entry: Entry, id: ContentId },
+    Known {
+        /// The file.
+        entry: Entry,
+        /// The id of its content.
+        id: ContentId,
+    },
     /// A large file with the same digest as one that came before.
-    Same { entry: Entry, digest: Digest },
+    Same {
+        /// The file.
+        entry: Entry,
+        /// Its digest.
+        digest: Digest,
+    },
     /// An entry without content, or another hard link to a file that came before.
     Other(Entry),
     /// An unreadable entry that is left out. Pieces of it that came before are discarded.
@@ -45,9 +57,11 @@ pub enum Gathered {
 
 /// A file whose first piece was read.
 pub struct Begun {
+    /// The file.
     pub entry: Entry,
     /// The id under which its content is found later.
     pub id: Option<ContentId>,
+    /// How its content is stored.
     pub treatment: Treatment,
     /// Whether only the content is stored here, and the entry comes later.
     pub is_nameless: bool,
@@ -76,6 +90,7 @@ impl Gathered {
 
 /// The bytes of a piece.
 pub enum Bytes {
+    /// These bytes.
     Data(Buffer),
     /// This many zeros; only such a piece may be larger than [`PIECE_BYTES`].
     Zeros(u64),

@@ -7,8 +7,11 @@
 //! inode look like is the business of each format.
 
 pub mod buffers;
+/// A bounded cache of blocks.
 pub mod cache;
+pub mod compare;
 mod created;
+mod damage;
 pub mod digest;
 pub mod directories;
 mod entry;
@@ -19,12 +22,14 @@ mod item;
 pub mod names;
 mod output;
 pub mod plan;
+pub mod report;
 pub mod runs;
 mod selection;
 mod source;
 pub mod stages;
 
 pub use created::{Clamped, Created, Unstored};
+pub use damage::{Damage, Error, Part, Result};
 pub use entry::Entry;
 pub use error::WriteError;
 pub use fragments::FragmentPolicy;

@@ -16,8 +16,11 @@ pub enum Target {
 /// A name and its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child<'n> {
+    /// The name.
     pub name: &'n [u8],
+    /// The kind of the entry.
     pub kind: NodeKind,
+    /// What the name refers to.
     pub target: Target,
 }
 
@@ -86,6 +89,7 @@ impl Names {
         self.bytes.shrink_to_fit();
     }
 
+    /// The names in order.
     pub fn iter(&self) -> impl Iterator<Item = Child<'_>> {
         let (mut rest, mut next_leaf) = (self.bytes.as_slice(), 0);
         std::iter::from_fn(move || {

@@ -17,6 +17,7 @@ pub struct Output {
 }
 
 impl Output {
+    /// An image that starts at byte `offset` of `file`.
     pub fn new(file: OutputFile, offset: u64) -> Self {
         Output {
             file,
@@ -31,6 +32,7 @@ impl Output {
         self.start + self.buffer.len() as u64
     }
 
+    /// Appends bytes.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         if self.buffer.len() + bytes.len() > BUFFER_BYTES {
             self.flush()?;

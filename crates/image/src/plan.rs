@@ -24,12 +24,20 @@ pub enum Event<B> {
     /// A block of the current file.
     Block(B),
     /// Blocks of the current file that are holes, and their size in bytes.
-    Holes { blocks: u64, bytes: u64 },
+    Holes {
+        /// Their number.
+        blocks: u64,
+        /// Their size.
+        bytes: u64,
+    },
     /// A block of the current file that is stored already; a following [`Event::Run`] tells where.
     Elsewhere,
     /// The blocks of the current file are the stored blocks with the numbers from `first` on.
     /// Blocks stored for it so far are discarded.
-    Run { first: u32 },
+    Run {
+        /// The number of the first.
+        first: u32,
+    },
     /// The next fragment block.
     Fragment(B),
     /// A block of the current file that equals the stored block with this number.
@@ -79,6 +87,7 @@ impl Block {
         Block::whole(buffer)
     }
 
+    /// The content.
     pub fn bytes(&self) -> &[u8] {
         &self.content[self.range.clone()]
     }
@@ -89,7 +98,10 @@ impl Block {
 pub enum Stored {
     /// In the blocks just stored for it, and in a fragment block. Such contents are numbered from
     /// 0.
-    Here { tail: Option<Tail> },
+    Here {
+        /// The part in a fragment block.
+        tail: Option<Tail>,
+    },
     /// The same as a content that was stored before. Blocks stored for this file are discarded.
     There(Content),
 }
@@ -97,6 +109,7 @@ pub enum Stored {
 /// A stored content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
+    /// None.
     Empty,
     /// Only in a fragment block.
     Tail(Tail),
@@ -106,22 +119,25 @@ pub enum Content {
 
 /// Events that a worker processes together.
 pub struct Batch<B> {
+    /// The events in order.
     pub events: Vec<Event<B>>,
+    /// Number of bytes of the blocks in them.
     pub bytes: usize,
 }
 
 /// Options of the plan.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanOptions {
+    /// Size of a block in bytes.
     pub block_bytes: usize,
     /// Which tails go into fragment blocks.
     pub fragments: FragmentPolicy,
     /// Tails of at most this many bytes are stored with the inode, if the file was read as a
     /// whole; 0 for none.
     pub inline_bytes: usize,
-    /// Whether a single block may be shared, wherever it is. Otherwise only all blocks of a file
-    /// can be shared, as a run.
-    pub scattered: bool,
+    /// Blocks of a file may be shared if at least so many one behind the other are the same as
+    /// stored ones; 0 if only all blocks of a file can be shared, as a run.
+    pub shared_blocks: usize,
     /// Whether equal contents are stored once.
     pub dedup: bool,
 }
@@ -163,6 +179,7 @@ struct Piece {
 }
 
 impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
+    /// A plan of what `gathered` yields.
     pub fn new(
         gathered: G,
         large: &'l LargeFiles,
@@ -480,10 +497,15 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             return;
         };
         let content = Arc::new(content);
+        let known = self.known_blocks(&blocks, treatment);
         let mut start = 0;
-        for (bytes, digest) in blocks {
+        for ((bytes, digest), known) in blocks.into_iter().zip(known) {
             let range = start..start + bytes;
             start = range.end;
+            if let Some(number) = known {
+                self.push(0, Event::Known { number });
+                continue;
+            }
             let Some(digest) = digest else {
                 let bytes = bytes as u64;
                 self.push(0, Event::Holes { blocks: 1, bytes });
@@ -500,6 +522,33 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             };
             self.push(bytes, Event::Block(block));
         }
+    }
+
+    /// The numbers of the stored blocks that blocks of a file are the same as, if they are shared.
+    fn known_blocks(
+        &self,
+        blocks: &[(usize, Option<Digest>)],
+        treatment: Treatment,
+    ) -> Vec<Option<u32>> {
+        let mut known = vec![None; blocks.len()];
+        let least = self.options.shared_blocks;
+        if least == 0 || !self.options.dedup || treatment.not_shared {
+            return known;
+        }
+        let mut last: Option<u32> = None;
+        for ((_, digest), known) in blocks.iter().zip(&mut known) {
+            let expected = last.map(|last| last + 1);
+            last = digest.and_then(|digest| self.runs.find_block(&digest, expected));
+            *known = last;
+        }
+        let follows =
+            |a: &Option<u32>, b: &Option<u32>| a.is_some_and(|a| b.is_some_and(|b| b == a + 1));
+        for stretch in known.chunk_by_mut(follows) {
+            if stretch.len() < least {
+                stretch.fill(None);
+            }
+        }
+        known
     }
 
     /// Stores a fragment block. It has a number among the blocks, but is never part of a run.

@@ -77,6 +77,18 @@ impl Runs {
         self.latest.contains_key(&key(digest))
     }
 
+    /// The number of a settled block with this digest: `expected` if that is one, else the latest.
+    pub fn find_block(&self, digest: &Digest, expected: Option<u32>) -> Option<u32> {
+        let is_equal = |number: &u32| {
+            let is_settled = (*number as usize) < self.before.len();
+            is_settled && self.digests.get(*number as usize) == Some(digest)
+        };
+        let latest = || self.latest.get(&key(digest)).map(|latest| latest.number);
+        expected
+            .filter(is_equal)
+            .or_else(|| latest().filter(is_equal))
+    }
+
     /// Finds an earlier run that equals the unsettled blocks from `first` on.
     pub fn find_last(&self, first: u64) -> Option<u32> {
         let is_known = self.count <= self.digests.len() as u64;
@@ -172,6 +184,16 @@ mod tests {
         runs.settle();
         assert_eq!(runs.find(&digests("ccb")), Some(2));
         assert_eq!(runs.next(), 5);
+    }
+
+    #[test]
+    fn a_block_is_found_where_it_is_expected() {
+        let runs = stored("abcab");
+        let [a, b] = [digests("a")[0], digests("b")[0]];
+        assert_eq!(runs.find_block(&a, None), Some(3));
+        assert_eq!(runs.find_block(&b, Some(1)), Some(1));
+        assert_eq!(runs.find_block(&b, Some(2)), Some(4));
+        assert_eq!(runs.find_block(&digests("x")[0], Some(1)), None);
     }
 
     #[test]

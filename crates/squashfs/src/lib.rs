@@ -5,8 +5,7 @@
 //! Images are untrusted input. Every length is checked against what the image can contain before it
 //! is used, and no image makes this crate panic.
 
-mod diff;
-mod error;
+mod comparable;
 pub mod format;
 mod parts;
 pub mod pseudo;
@@ -16,15 +15,16 @@ pub mod rules;
 mod verify;
 mod writer;
 
-pub use diff::{diff, Aspects, DiffError, Difference, Told};
-pub use error::{Damage, Error, Part, Result};
+pub use hedgerow_image::compare::{diff, Aspects, DiffError, Difference, Told};
+pub use hedgerow_image::report::{Coverage, Report, VerifyError};
 pub use hedgerow_image::{
     Clamped, Created, FragmentPolicy, Item, Role, Treatment, Unstored, WriteError,
 };
+pub use hedgerow_image::{Damage, Error, Part, Result};
 pub use parts::{create_part, weight, Merged, PartRange, Parts};
 pub use reader::{
     nodes_of_image, Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageNodes,
     ImageSource, Info, Inode, Listing, Piece, Pieces, ReadAt, TreeEntry, Xattrs,
 };
-pub use verify::{verify, Coverage, Report, VerifyError};
+pub use verify::verify;
 pub use writer::{create, CreateOptions, NotReusable, Reuse, Uncompressed, HOLE_LIMIT_BLOCKS};

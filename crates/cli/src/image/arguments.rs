@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Create, extract and inspect SquashFS images
+/// Create, extract and inspect images, in SquashFS and in EROFS
 #[derive(Debug, Args)]
 pub struct Image {
     #[command(subcommand)]
@@ -139,22 +139,32 @@ pub struct ToTar {
 /// itself nor the file that it replaces.
 ///
 /// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is newer. It must be a number
-/// of seconds that SquashFS can store, up to 4294967295; anything else is refused. Entries from
-/// before 1970 or after February 2106 get the nearest time that can be stored, with a warning.
+/// of seconds that SquashFS can store, up to 4294967295; anything else is refused. In SquashFS,
+/// entries from before 1970 or after February 2106 get the nearest time that can be stored, with a
+/// warning; EROFS stores all times, with nanoseconds.
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Create {
-    /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd
-    #[arg(short, long, value_name = "NAME", default_value = "zstd")]
-    pub compressor: String,
+    /// The format: squashfs or erofs (default: erofs if IMAGE ends in .erofs, else squashfs)
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<String>,
+    /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd (default: zstd); for EROFS lz4, lz4hc,
+    /// deflate, zstd, lzma or none (default: none)
+    #[arg(short, long, value_name = "NAME")]
+    pub compressor: Option<String>,
     /// Compression level
     #[arg(short, long, value_name = "LEVEL")]
     pub level: Option<String>,
     /// Another setting of the compressor
     #[arg(short = 'X', value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
-    /// Block size in bytes: a power of two from 4K to 1M
-    #[arg(short, long, value_name = "SIZE", default_value = "128K")]
-    pub block_size: String,
+    /// Block size in bytes: a power of two from 4K to 1M (default: 128K); for EROFS from 4K to 64K
+    /// (default: 4K), of which Linux takes what is not larger than a page of memory
+    #[arg(short, long, value_name = "SIZE")]
+    pub block_size: Option<String>,
+    /// For EROFS: maximum size of what is decompressed at a time, while it is compressed: a power
+    /// of two from 4K to 1M (default: 64K)
+    #[arg(long, value_name = "SIZE")]
+    pub cluster_size: Option<String>,
     /// Replace IMAGE if it exists
     #[arg(short, long)]
     #[serde(skip)]
@@ -165,6 +175,9 @@ pub struct Create {
     /// Store duplicate contents separately
     #[arg(long)]
     pub no_dedup: bool,
+    /// Make each hard link a file of its own
+    #[arg(long)]
+    pub no_hardlinks: bool,
     /// Make the image usable for NFS exports
     #[arg(long)]
     pub exportable: bool,

@@ -8,7 +8,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::statistics;
 use crate::walk::{closed_pipe_is_fine, interrupted_by_user, not_started};
-use hedgerow::image::{write_content, ContentError};
+use hedgerow::image::ContentError;
 use hedgerow_fs::StandardOutput;
 use std::os::unix::ffi::OsStrExt;
 
@@ -19,7 +19,7 @@ pub fn run(command: &Cat, global: &Global, output: &Output) -> Result<u8, Failur
     let execution = execution::interruptible(global)?;
     let image = open(&command.place, global)?;
     let path = command.path.as_bytes();
-    match write_content(&image, path, &mut StandardOutput, &execution) {
+    match image.write_content(path, &mut StandardOutput, &execution) {
         Ok(()) => {}
         Err(ContentError::Image(error)) => return Err(unreadable(&command.place.image, error)),
         Err(ContentError::Write(error)) => closed_pipe_is_fine(error).map_err(unwritable)?,

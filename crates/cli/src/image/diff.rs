@@ -12,7 +12,7 @@ use crate::statistics;
 use crate::walk::line::word;
 use crate::walk::{interrupted_by_user, not_started, NOT_STARTED};
 use bstr::ByteSlice;
-use hedgerow::image::{diff, Aspects, DiffError, Difference, Image, Told};
+use hedgerow::image::{diff, AnyImage, Aspects, DiffError, Difference, Told};
 use hedgerow_fs::device_numbers;
 use serde_json::{json, Value};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub fn run(command: &Diff, global: &Global, output: &Output) -> Result<u8, Failu
     let execution = execution::interruptible(global)?;
     let names = [&command.first, &command.second];
     let open = |side: usize| {
-        let image = Image::open(&from_directory(global, names[side]), 0);
+        let image = AnyImage::open(&from_directory(global, names[side]), 0);
         image
             .map(Arc::new)
             .map_err(|error| unreadable(names[side], error))

@@ -17,13 +17,12 @@ use hedgerow::numbers::counted;
 use hedgerow::Stage;
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub fn run(command: &Extract, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::interruptible(global)?;
     let started = Instant::now();
-    let image = Arc::new(open(&command.place, global)?);
+    let image = open(&command.place, global)?;
     let paths = command.paths.iter();
     let options = ExtractOptions {
         paths: paths.map(|path| path.as_bytes().to_vec()).collect(),

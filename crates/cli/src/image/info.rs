@@ -2,14 +2,18 @@ use super::arguments::Info;
 use super::{open, print, unreadable};
 use crate::failure::Failure;
 use crate::global::Global;
+use hedgerow::image::{erofs, AnyImage, Error, Image};
 use hedgerow::numbers::counted;
 use serde::Serialize;
 
-/// The JSON document of `hedgerow image info --json`. Fields are only ever added.
+/// The JSON document of `hedgerow image info --json` about a SquashFS image. Fields are only ever
+/// added.
 #[derive(Debug, Serialize)]
 struct Document {
     /// The name and version of this schema.
     schema: &'static str,
+    /// The format: `squashfs`.
+    format: &'static str,
     compressor: &'static str,
     /// The compressor and its options, as `image create` takes them.
     settings: String,
@@ -31,12 +35,38 @@ struct Document {
     directory_table_bytes: u64,
 }
 
+/// The JSON document about an EROFS image. Fields are only ever added.
+#[derive(Debug, Serialize)]
+struct ErofsDocument {
+    schema: &'static str,
+    /// The format: `erofs`.
+    format: &'static str,
+    block_size_bytes: u64,
+    image_bytes: u64,
+    /// The time of most inodes, in seconds since the epoch.
+    epoch_s: i64,
+    inodes: u64,
+    uuid: String,
+    /// The features that a reader may ignore, and those that it must know.
+    compatible_features: u32,
+    incompatible_features: u32,
+}
+
 pub fn run(command: &Info, global: &Global) -> Result<u8, Failure> {
-    let image = open(&command.place, global)?;
-    let info = image.info();
-    let info = info.map_err(|error| unreadable(&command.place.image, error))?;
+    let shown = match open(&command.place, global)? {
+        AnyImage::SquashFs(image) => of_squashfs(&image, global.json),
+        AnyImage::Erofs(image) => Ok(of_erofs(&image.info(), global.json)),
+    };
+    let text = shown.map_err(|error| unreadable(&command.place.image, error))?;
+    print(text.as_bytes())?;
+    Ok(0)
+}
+
+fn of_squashfs(image: &Image, json: bool) -> Result<String, Error> {
+    let info = image.info()?;
     let document = Document {
         schema: "hedgerow.image.info.v1",
+        format: "squashfs",
         compressor: info.settings.compressor().name(),
         settings: info.settings.to_string(),
         options_recorded: info.options_recorded,
@@ -52,14 +82,47 @@ pub fn run(command: &Info, global: &Global) -> Result<u8, Failure> {
         inode_table_bytes: info.inode_table_bytes,
         directory_table_bytes: info.directory_table_bytes,
     };
-    let text = if global.json {
-        // This document can always be serialized.
-        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    Ok(if json {
+        json_text(&document)
     } else {
         document.lines()
-    };
-    print(text.as_bytes())?;
-    Ok(0)
+    })
+}
+
+fn of_erofs(info: &erofs::Info, json: bool) -> String {
+    let (compatible, incompatible) = info.features;
+    if json {
+        return json_text(&ErofsDocument {
+            schema: "hedgerow.image.info.v1",
+            format: "erofs",
+            block_size_bytes: info.block_bytes,
+            image_bytes: info.image_bytes,
+            epoch_s: info.epoch_s,
+            inodes: info.inodes,
+            uuid: info.uuid.clone(),
+            compatible_features: compatible,
+            incompatible_features: incompatible,
+        });
+    }
+    rows(&[
+        ("format", "erofs".to_owned()),
+        ("block size", counted(info.block_bytes, "byte")),
+        ("image", counted(info.image_bytes, "byte")),
+        ("made", format!("{} s since the epoch", info.epoch_s)),
+        ("uuid", info.uuid.clone()),
+        ("features", format!("{compatible:#x} {incompatible:#x}")),
+        ("inodes", info.inodes.to_string()),
+    ])
+}
+
+/// A document as it is printed. It can always be serialized.
+fn json_text(document: &impl Serialize) -> String {
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+}
+
+fn rows(rows: &[(&str, String)]) -> String {
+    let line = |(name, value): &(&str, String)| format!("{:<16} {value}\n", format!("{name}:"));
+    rows.iter().map(line).collect()
 }
 
 impl Document {
@@ -69,7 +132,7 @@ impl Document {
         } else {
             " (not recorded: defaults)"
         };
-        let rows = [
+        rows(&[
             ("compressor", format!("{}{origin}", self.settings)),
             ("block size", counted(self.block_size_bytes, "byte")),
             ("image", counted(self.image_bytes, "byte")),
@@ -88,8 +151,6 @@ impl Document {
                 "directory table",
                 counted(self.directory_table_bytes, "byte"),
             ),
-        ];
-        let line = |(name, value)| format!("{:<16} {value}\n", format!("{name}:"));
-        rows.map(line).concat()
+        ])
     }
 }

@@ -7,7 +7,7 @@ use crate::walk::closed_pipe_is_fine;
 use crate::walk::line::Form;
 use crate::walk::sink::write;
 use bstr::ByteSlice;
-use hedgerow::image::{Body, Error, Image, ImageSource, Inode};
+use hedgerow::image::{AnyImage, Error, NodeKind};
 use hedgerow::walk::{Entry, Omission};
 use hedgerow_fs::StandardOutput;
 use std::io;
@@ -56,26 +56,12 @@ pub fn run(command: &List, global: &Global, output: &Output) -> Result<u8, Failu
     Ok(if omissions.is_empty() { 0 } else { PARTIAL })
 }
 
-fn list(image: &Image, path: &[u8], lines: &mut Lines) -> Result<Vec<Omission>, Error> {
-    let source = match ImageSource::below(image, path) {
-        Err(Error::Kind { .. }) => {
-            let inode = image.find(path)?;
-            let metadata = image.metadata(&inode)?;
-            let entry = Entry {
-                path,
-                kind: inode.kind,
-                metadata: Some(&metadata),
-            };
-            // This is the only line: whether the reader wants more does not matter.
-            let _ = lines.add(entry, &inode);
-            return Ok(Vec::new());
-        }
-        other => other?,
-    };
-    if !path.is_empty() {
+fn list(image: &AnyImage, path: &[u8], lines: &mut Lines) -> Result<Vec<Omission>, Error> {
+    let (kind, _) = image.find(path)?;
+    if kind == NodeKind::Directory && !path.is_empty() {
         lines.form.prefix = [path, b"/"].concat();
     }
-    Ok(source.entries(&mut |found| lines.add(found.entry, found.inode)))
+    image.list(path, &mut |entry, target| lines.add(entry, target))
 }
 
 /// The lines to print.
@@ -87,13 +73,10 @@ struct Lines {
 }
 
 impl Lines {
-    fn add(&mut self, entry: Entry<'_>, inode: &Inode) -> ControlFlow<()> {
+    fn add(&mut self, entry: Entry<'_>, target: Option<&[u8]>) -> ControlFlow<()> {
         let metadata = entry.metadata.filter(|_| self.long);
         let entry = Entry { metadata, ..entry };
-        let target = match &inode.body {
-            Body::Symlink(target) if self.long => Some(target.as_slice()),
-            _ => None,
-        };
+        let target = target.filter(|_| self.long);
         self.form.append(&entry, target, &mut self.buffer);
         if self.buffer.len() >= BUFFER_BYTES {
             self.write();

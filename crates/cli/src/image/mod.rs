@@ -1,4 +1,4 @@
-//! `hedgerow image`: SquashFS images.
+//! `hedgerow image`: SquashFS and EROFS images.
 
 mod arguments;
 mod cat;
@@ -19,7 +19,7 @@ use crate::output::Output;
 use crate::walk::not_started;
 use crate::walk::sink::write;
 use arguments::{Action, Place};
-use hedgerow::image::Error;
+use hedgerow::image::{AnyImage, Error};
 use hedgerow_fs::Destination;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,9 +38,9 @@ pub fn run(command: &Image, global: &Global, output: &Output) -> Result<u8, Fail
     }
 }
 
-fn open(place: &Place, global: &Global) -> Result<hedgerow::image::Image, Failure> {
+fn open(place: &Place, global: &Global) -> Result<AnyImage, Failure> {
     let path = from_directory(global, &place.image);
-    let opened = hedgerow::image::Image::open(&path, place.offset);
+    let opened = AnyImage::open(&path, place.offset);
     opened.map_err(|error| unreadable(&place.image, error))
 }
 

@@ -17,14 +17,13 @@ use hedgerow::Stage;
 use hedgerow_fs::{Destination, StandardOutput};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 pub fn run(command: &ToTar, global: &Global, output: &Output) -> Result<u8, Failure> {
     if global.json {
         return Err(not_started("to-tar prints an archive, not JSON"));
     }
     let execution = execution::interruptible(global)?;
-    let image = Arc::new(super::open(&command.place, global)?);
+    let image = super::open(&command.place, global)?;
     let options = ArchiveOptions {
         sink: SinkOptions {
             write: WriteOptions {

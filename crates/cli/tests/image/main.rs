@@ -12,6 +12,7 @@ mod commits;
 mod create;
 mod diff;
 mod differential;
+mod erofs;
 mod extract;
 mod gensquashfs;
 mod readers;
@@ -274,7 +275,7 @@ fn what_is_no_image_is_refused_with_2() {
     fs::write(home.path().join("text"), b"no image").unwrap();
     for action in ["list", "info", "verify"] {
         let refused = image(home.path(), &[action, "text"]);
-        let reason = "error: cannot read 'text': not a SquashFS image\n";
+        let reason = "error: cannot read 'text': not a SquashFS or EROFS image\n";
         assert_eq!((refused.code, refused.stderr.as_str()), (2, reason));
         let missing = image(home.path(), &[action, "missing"]);
         let reason = "error: cannot open 'missing': No such file or directory\n";

@@ -58,9 +58,9 @@ impl Extents {
         self.0.push(run);
     }
 
-    /// Number of blocks, including holes.
-    pub(super) fn blocks(&self) -> u64 {
-        self.0.iter().map(|run| u64::from(run.count)).sum()
+    /// The runs in order.
+    pub(super) fn runs(&self) -> &[Run] {
+        &self.0
     }
 
     /// The first block, if all are one behind the other and none is a hole.

@@ -2,6 +2,7 @@
 
 use super::directory::{self, Numbers};
 use super::inode::{Attributes, Body};
+use super::store::Contents;
 use super::tree::Tree;
 use super::{block_number, CreateOptions};
 use crate::format::{
@@ -12,15 +13,23 @@ use hedgerow_image::directories::Directory;
 use hedgerow_image::names::Target;
 use hedgerow_image::{Output, WriteError};
 
-/// Where the inode of the root is, in bytes: directly behind the superblock. Its number must be
-/// below 2^16.
-pub(super) const ROOT: u64 = SUPERBLOCK_OFFSET + SUPERBLOCK_BYTES as u64;
+/// Where the inode of the root is, in bytes: behind the superblock and the settings of compressors.
+/// Its number must be below 2^16.
+pub(super) fn root_position(options: &CreateOptions) -> u64 {
+    let start = SUPERBLOCK_OFFSET + SUPERBLOCK_BYTES as u64;
+    let settings = options.compression.map_or(0, |compression| {
+        super::settings::block(compression, options.block_bytes).len()
+    });
+    (start + settings as u64).next_multiple_of(NID_BYTES)
+}
 
 /// The directories of a tree, and the numbers of all inodes.
 pub(super) struct Finished {
     directories: Vec<Directory<Attributes>>,
     /// The positions of their inodes, in bytes.
     positions: Vec<u64>,
+    /// The number of the inode that holds parts of files.
+    packed: Option<u64>,
     tree: Tree,
 }
 
@@ -38,18 +47,24 @@ struct Shape {
 /// attributes. Returns the beginning of the image, too.
 pub(super) fn finish(
     mut tree: Tree,
+    contents: &Contents,
     options: &CreateOptions,
     head_blocks: u64,
     output: &mut Output,
 ) -> Result<(Finished, Vec<u8>), WriteError> {
     let block_bytes = options.block_bytes as usize;
+    let packed = match contents.packed(options)? {
+        Some((map, size, blocks)) => Some(tree.packed(&map, size, blocks, output)?),
+        None => None,
+    };
     tree.finish_leaves(output)?;
+    let root = root_position(options);
     let directories = tree.directories.take();
-    let mut shapes = shapes(&directories, &tree, head_blocks * block_bytes as u64);
+    let mut shapes = shapes(&directories, &tree, root, head_blocks * block_bytes as u64);
     // All inodes of directories have the same distance from the first as they will have in the
     // image.
     let start = output.position();
-    let (positions, inode_bytes) = places(&directories, &shapes, start, block_bytes);
+    let (positions, inode_bytes) = places(&directories, &shapes, (root, start), block_bytes);
     let mut position = start + inode_bytes;
     for shape in &mut shapes {
         let blocks = (shape.size - shape.tail as u64).div_ceil(block_bytes as u64);
@@ -61,6 +76,7 @@ pub(super) fn finish(
     let finished = Finished {
         directories,
         positions,
+        packed: packed.map(|place| tree.metadata.position(place) / NID_BYTES),
         tree,
     };
     let mut inodes = vec![0; usize::try_from(inode_bytes).map_err(|_| too_many())?];
@@ -90,6 +106,12 @@ pub(super) fn finish(
     hasher.update(&inodes).update(&first);
     hasher.update(finished.tree.xattrs.shared());
     let superblock = finished.superblock(options, xattrs, &hasher.finalize(), output.position())?;
+    if let Some(compression) = options.compression {
+        let settings = super::settings::block(compression, options.block_bytes);
+        let start = SUPERBLOCK_OFFSET as usize + SUPERBLOCK_BYTES;
+        let room = first.get_mut(start..start + settings.len());
+        room.expect("it has room").copy_from_slice(&settings);
+    }
     seal(&mut first, &superblock, block_bytes);
     Ok((finished, first))
 }
@@ -106,7 +128,12 @@ fn seal(first: &mut [u8], superblock: &Superblock, block_bytes: usize) {
     }
 }
 
-fn shapes(directories: &[Directory<Attributes>], tree: &Tree, head_bytes: u64) -> Vec<Shape> {
+fn shapes(
+    directories: &[Directory<Attributes>],
+    tree: &Tree,
+    root: u64,
+    head_bytes: u64,
+) -> Vec<Shape> {
     let block_bytes = tree.block_bytes();
     let shape = |(number, directory): (usize, &Directory<Attributes>)| {
         let size = directory::size(&directory.names, block_bytes);
@@ -120,7 +147,7 @@ fn shapes(directories: &[Directory<Attributes>], tree: &Tree, head_bytes: u64) -
         let inode = attributes.bytes(is_compact);
         let fits = match number {
             0 => {
-                ROOT as usize % block_bytes + inode + rest <= block_bytes
+                root as usize % block_bytes + inode + rest <= block_bytes
                     && head_bytes == block_bytes as u64
             }
             _ => inode + rest <= block_bytes,
@@ -140,12 +167,12 @@ fn shapes(directories: &[Directory<Attributes>], tree: &Tree, head_bytes: u64) -
 fn places(
     directories: &[Directory<Attributes>],
     shapes: &[Shape],
-    start: u64,
+    (root, start): (u64, u64),
     block_bytes: usize,
 ) -> (Vec<u64>, u64) {
     let block_bytes = block_bytes as u64;
     let mut next = start;
-    let mut positions = vec![ROOT];
+    let mut positions = vec![root];
     for (directory, shape) in directories.iter().zip(shapes).skip(1) {
         let inode = directory.attributes.bytes(shape.is_compact) + shape.tail;
         let inode = inode as u64;
@@ -237,6 +264,21 @@ impl Finished {
         (inode, content)
     }
 
+    /// The features that a reader must know.
+    fn features(&self, options: &CreateOptions) -> u32 {
+        let mut features = 0;
+        if self.tree.uses_chunks {
+            features |= incompat::CHUNKED;
+        }
+        if options.compression.is_some() {
+            features |= incompat::COMPRESSION | incompat::ZERO_PADDING;
+        }
+        if self.packed.is_some() {
+            features |= incompat::FRAGMENTS;
+        }
+        features
+    }
+
     fn superblock(
         &self,
         options: &CreateOptions,
@@ -250,8 +292,8 @@ impl Finished {
         Ok(Superblock {
             compat: compat::CHECKSUM | compat::MTIME,
             block_bits: options.block_bytes.trailing_zeros() as u8,
-            root: (ROOT / NID_BYTES) as u16,
-            inodes: self.inodes(),
+            root: (root_position(options) / NID_BYTES) as u16,
+            inodes: self.inodes() + u64::from(self.packed.is_some()),
             epoch,
             epoch_ns,
             blocks: block_number(end, block_bytes)?,
@@ -262,11 +304,11 @@ impl Finished {
             },
             uuid,
             name: options.name,
-            incompat: if self.tree.uses_chunks {
-                incompat::CHUNKED
-            } else {
-                0
-            },
+            incompat: self.features(options),
+            compressors: options
+                .compression
+                .map_or(0, |compression| 1 << compression.settings.algorithm().id()),
+            packed: self.packed.unwrap_or(0),
             ..Superblock::default()
         })
     }

@@ -46,6 +46,18 @@ impl Attributes {
         }
     }
 
+    /// Those of the inode that holds parts of other files.
+    pub(super) fn of_packed(shared: Shared) -> Self {
+        Attributes {
+            kind: NodeKind::File,
+            mode: 0,
+            uid: 0,
+            gid: 0,
+            mtime: shared.epoch,
+            xattrs: Attached::default(),
+        }
+    }
+
     /// Whether the compact form can hold them.
     pub(super) fn is_compact(&self, shared: Shared, size: u64, nlink: u32) -> bool {
         let short = |id: u32| u16::try_from(id).is_ok();

@@ -6,27 +6,64 @@
 mod directory;
 mod extents;
 mod finish;
+mod index;
 mod inode;
 mod metadata;
+mod settings;
+mod squeeze;
 mod store;
 mod tree;
 mod xattrs;
 
-use finish::ROOT;
-use hedgerow_engine::{Execution, Options};
+use finish::root_position;
+use hedgerow_codec::cluster::ClusterSettings;
+use hedgerow_engine::{run_ordered, Execution, Jobs, Options};
 use hedgerow_fs::OutputFile;
 use hedgerow_image::buffers::Buffers;
 use hedgerow_image::gather::GatherOptions;
-use hedgerow_image::plan::PlanOptions;
+use hedgerow_image::plan::{Event, PlanOptions};
 use hedgerow_image::{stages, Created, FragmentPolicy, Item, Output, WriteError};
 use hedgerow_tree::NodeError;
+use squeeze::Worker;
 use std::path::Path;
 use store::Contents;
 use tree::Tree;
 
+/// In an image that is not compressed, so many blocks one behind the other may be shared with those
+/// of a file that is not the same.
+const SHARED_BLOCKS: usize = 8;
+
 /// Default of [`CreateOptions::hole_limit_bytes`]: 2^42 bytes. Each hole takes a few bytes in the
 /// image.
 pub const HOLE_LIMIT_BYTES: u64 = 1 << 42;
+const COMPRESSED_HOLES_BYTES: u64 = 1 << 36;
+
+/// How contents are compressed.
+#[derive(Clone, Copy, Debug)]
+pub struct Compression {
+    /// The compressor.
+    pub settings: ClusterSettings,
+    /// Maximum size of a cluster in bytes, compressed: a multiple of the block size, at most 1 MiB.
+    /// To read a byte, the kernel reads and decompresses a cluster up to that byte.
+    pub cluster_bytes: u32,
+    /// Size of the pieces in which contents are compressed, in bytes: a power of two from 64 KiB to
+    /// 1 MiB. Equal pieces are stored once.
+    pub segment_bytes: u32,
+    /// Which parts of files are compressed together with parts of other files.
+    pub fragments: FragmentPolicy,
+}
+
+impl Default for Compression {
+    /// LZ4, with clusters of up to 64 KiB.
+    fn default() -> Self {
+        Compression {
+            settings: ClusterSettings::Lz4,
+            cluster_bytes: 64 << 10,
+            segment_bytes: 1 << 20,
+            fragments: FragmentPolicy::Always,
+        }
+    }
+}
 
 /// How an image is written.
 #[derive(Clone, Debug)]
@@ -34,14 +71,18 @@ pub struct CreateOptions {
     /// Size of a block in bytes: a power of two from 4 KiB to 64 KiB. The kernel takes blocks up to
     /// the size of its pages.
     pub block_bytes: u32,
-    /// Whether the ends of files are stored with their inodes.
+    /// How contents are compressed; `None` if they are not.
+    pub compression: Option<Compression>,
+    /// Whether the ends of files that are not compressed are stored with their inodes.
     pub inline: bool,
     /// Whether equal contents are stored once.
     pub dedup: bool,
     /// Whether blocks of zeros become holes; if not, they are stored as data.
     pub holes: bool,
-    /// Limit of the holes of all files over 1 MiB together, in bytes.
-    pub hole_limit_bytes: u64,
+    /// Limit of the holes of all files over 1 MiB together, in bytes; by default
+    /// [`HOLE_LIMIT_BYTES`], or 2^36 where contents are compressed: there, a hole takes two bytes per
+    /// KiB.
+    pub hole_limit_bytes: Option<u64>,
     /// Whether extended attributes are stored.
     pub xattrs: bool,
     /// Whether hard links stay together. If not, each name gets an inode of its own.
@@ -68,10 +109,11 @@ impl Default for CreateOptions {
     fn default() -> Self {
         CreateOptions {
             block_bytes: 4096,
+            compression: None,
             inline: true,
             dedup: true,
             holes: true,
-            hole_limit_bytes: HOLE_LIMIT_BYTES,
+            hole_limit_bytes: None,
             xattrs: true,
             hard_links: true,
             skip_unreadable: false,
@@ -89,6 +131,40 @@ impl CreateOptions {
     /// Options of the workers that read.
     fn readers(&self) -> Options {
         self.execution.options("read")
+    }
+
+    /// Options of the workers that compress. More of them than processors would only wait.
+    fn packers(&self) -> Options {
+        let jobs = Jobs::Fixed(self.execution.threads());
+        self.execution.with_jobs(jobs).options("pack")
+    }
+
+    /// Size of the blocks of the plan in bytes.
+    fn segment_bytes(&self) -> u64 {
+        let compression = self.compression;
+        compression
+            .map_or(self.block_bytes, |compression| compression.segment_bytes)
+            .into()
+    }
+
+    /// Refuses what the format or the kernel has no room for.
+    fn check(&self) -> Result<(), WriteError> {
+        let refused = |reason: String| Err(WriteError::Limit { reason });
+        let block_bytes = self.block_bytes;
+        if !block_bytes.is_power_of_two() || !(4096..=65_536).contains(&block_bytes) {
+            return refused(format!("blocks of {block_bytes} bytes are not supported"));
+        }
+        let Some(compression) = self.compression else {
+            return Ok(());
+        };
+        let (cluster, segment) = (compression.cluster_bytes, compression.segment_bytes);
+        if cluster == 0 || !cluster.is_multiple_of(block_bytes) || cluster > 1 << 20 {
+            return refused(format!("clusters of {cluster} bytes are not supported"));
+        }
+        if !segment.is_power_of_two() || !(1 << 16..=1 << 20).contains(&segment) {
+            return refused(format!("segments of {segment} bytes are not supported"));
+        }
+        Ok(())
     }
 }
 
@@ -120,12 +196,8 @@ pub fn create_numbered<I: Into<Item>>(
     options: &CreateOptions,
     tell: &mut dyn FnMut(&[u8], u64),
 ) -> Result<Created, WriteError> {
-    let block_bytes = options.block_bytes as usize;
-    if !options.block_bytes.is_power_of_two() || !(4096..=65536).contains(&block_bytes) {
-        return Err(WriteError::Limit {
-            reason: format!("blocks of {block_bytes} bytes are not supported"),
-        });
-    }
+    options.check()?;
+    let block_bytes = options.block_bytes.into();
     let mut output = Output::new(OutputFile::create(target)?, options.offset_bytes);
     let mut tree = Tree::new(options);
     let mut head_blocks = 0;
@@ -135,16 +207,16 @@ pub fn create_numbered<I: Into<Item>>(
             reason: "it has no root".into(),
         });
     }
-    let (finished, first) = finish::finish(tree, options, head_blocks, &mut output)?;
+    let (finished, first) = finish::finish(tree, &contents, options, head_blocks, &mut output)?;
     finished.numbers(tell);
     let inodes = u32::try_from(finished.inodes()).map_err(|_| WriteError::Limit {
         reason: "it has more than 4,294,967,295 entries".into(),
     })?;
     let tree = finished.into_tree();
     Ok(Created {
-        bytes: output.finish(&first, block_bytes as u64, options.replace)?,
+        bytes: output.finish(&first, block_bytes, options.replace)?,
         inodes,
-        stored_files: contents.len() as u32,
+        stored_files: contents.len(),
         fragments: 0,
         skipped: tree.skipped,
         unstored_xattrs: tree.unstored_xattrs,
@@ -162,54 +234,81 @@ fn store_contents<I: Into<Item>>(
     head_blocks: &mut u64,
 ) -> Result<Contents, WriteError> {
     let block_bytes = options.block_bytes as usize;
+    let compression = options.compression;
+    let inline = options.inline && compression.is_none();
+    let segment_bytes = options.segment_bytes() as usize;
     let plan = PlanOptions {
-        block_bytes,
-        fragments: FragmentPolicy::Never,
-        inline_bytes: if options.inline { block_bytes } else { 0 },
-        scattered: true,
+        block_bytes: segment_bytes,
+        fragments: compression.map_or(FragmentPolicy::Never, |with| with.fragments),
+        inline_bytes: if inline { block_bytes } else { 0 },
+        // A few blocks are not worth chunks with an address each, a segment is.
+        shared_blocks: if compression.is_some() {
+            1
+        } else {
+            SHARED_BLOCKS
+        },
         dedup: options.dedup,
     };
     let wanted = GatherOptions {
-        block_bytes,
+        block_bytes: segment_bytes,
         xattrs: options.xattrs,
         hard_links: options.hard_links,
-        rereads: options.inline,
+        rereads: inline,
         dedup: options.dedup,
         holes: options.holes,
         skip_unreadable: options.skip_unreadable,
-        hole_limit_bytes: options.hole_limit_bytes,
+        hole_limit_bytes: options.hole_limit_bytes.unwrap_or(match compression {
+            Some(_) => COMPRESSED_HOLES_BYTES,
+            None => HOLE_LIMIT_BYTES,
+        }),
     };
     let buffers = &Buffers::default();
-    stages::store_contents(
-        items,
-        &options.readers(),
-        (wanted, plan),
-        buffers,
-        |batches| {
-            let mut contents = Contents::default();
+    let (mut contents, readers) = (Contents::default(), options.readers());
+    stages::store_contents(items, &readers, (wanted, plan), buffers, |mut batches| {
+        // The first entry of the first batch is the root.
+        let mut batches = batches.by_ref().peekable();
+        let Some(first) = batches.peek() else {
+            return Ok(());
+        };
+        *head_blocks = head(&first.events, options);
+        output.append(&vec![0; *head_blocks as usize * block_bytes])?;
+        let Some(compression) = compression else {
             for batch in batches {
-                if *head_blocks == 0 {
-                    *head_blocks = head(&batch.events, block_bytes);
-                    output.append(&vec![0; *head_blocks as usize * block_bytes])?;
-                }
-                contents.store(batch, options, output, tree)?;
+                contents.store(batch.events, options, output, tree)?;
             }
-            Ok(contents)
-        },
-    )
+            return Ok(());
+        };
+        let packers = options.packers();
+        run_ordered(
+            &packers,
+            stages::window(&packers),
+            batches.map(|batch| {
+                let bytes = batch.bytes as u64;
+                Ok((batch, bytes))
+            }),
+            |_| Worker::new(compression, block_bytes),
+            Worker::work,
+            |_, events| contents.store(events, options, output, tree),
+        )?;
+        Ok(())
+    })?;
+    Ok(contents)
 }
 
 /// The number of blocks that the superblock and the inode of the root take. The root is the first
 /// entry.
-fn head<B>(events: &[hedgerow_image::plan::Event<B>], block_bytes: usize) -> u64 {
+fn head<B>(events: &[Event<B>], options: &CreateOptions) -> u64 {
     let xattrs = match events.first() {
-        Some(hedgerow_image::plan::Event::Other(root)) => root.xattrs.as_slice(),
+        Some(Event::Other(root)) => root.xattrs.as_slice(),
         _ => &[],
     };
     let xattrs = xattrs.iter();
     let xattrs = xattrs.map(|xattr| 8 + xattr.name.len() + xattr.value.len());
-    let bytes = ROOT as usize + crate::format::EXTENDED_BYTES + 16 + xattrs.sum::<usize>();
-    bytes.div_ceil(block_bytes) as u64
+    let bytes = root_position(options) as usize
+        + crate::format::EXTENDED_BYTES
+        + 16
+        + xattrs.sum::<usize>();
+    bytes.div_ceil(options.block_bytes as usize) as u64
 }
 
 /// The number of the block at a position.

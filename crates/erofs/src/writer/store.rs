@@ -1,26 +1,117 @@
 //! Stores contents in the order of the plan.
 
-use super::extents::Extents;
+use super::extents::{Extents, HOLE};
+use super::index::{self, Form, Mapped};
+use super::squeeze::{Cluster, Squeezed, Worker};
 use super::tree::{FileContent, Tree};
 use super::{block_number, CreateOptions};
-use hedgerow_image::plan::{Batch, Block, Content, Event, Stored};
+use hedgerow_image::fragments::Tail;
+use hedgerow_image::plan::{Block, Content, Event, Stored};
 use hedgerow_image::runs::KNOWN_BLOCKS;
 use hedgerow_image::{Output, WriteError};
+use std::collections::HashMap;
 
 /// What was stored.
 #[derive(Default)]
 pub(super) struct Contents {
-    layouts: Vec<Extents>,
-    /// The places of stored blocks, by the number that the plan gives them.
+    layouts: Vec<(Extents, Option<Tail>)>,
+    /// Where stored blocks are, by the number that the plan gives them: the numbers of blocks of the
+    /// image, or of segments.
     places: Vec<u32>,
+    /// Compressed pieces of contents.
+    segments: Vec<Segment>,
+    /// The segments of zeros, by their length.
+    zeros: HashMap<u32, u32>,
+    /// The segments of the packed inode, and where each begins in it.
+    packed: Vec<(u32, u64)>,
+    packed_bytes: u64,
+    /// Number of contents that consist of a tail only, and the last of them; new ones come in
+    /// ascending order.
+    tails: u32,
+    last_tail: Option<Tail>,
     /// Number of stored blocks, including those whose places are not kept.
     count: u64,
     current: Option<Current>,
 }
 
+/// A compressed piece of a content.
+struct Segment {
+    length: u32,
+    /// The first of its blocks.
+    first: u32,
+    clusters: Box<[Cluster]>,
+}
+
+/// What the plan stores as a block.
+pub(super) trait Piece {
+    /// Its bytes, if it is stored with an inode.
+    fn inline(&self) -> &[u8];
+
+    /// Writes it. Returns its place.
+    fn write(self, block_bytes: usize, segments: &mut Segments<'_>) -> Result<u32, WriteError>;
+}
+
+/// Where pieces are written.
+pub(super) struct Segments<'s> {
+    all: &'s mut Vec<Segment>,
+    output: &'s mut Output,
+    tree: &'s mut Tree,
+}
+
+impl Piece for Block {
+    fn inline(&self) -> &[u8] {
+        self.bytes()
+    }
+
+    fn write(self, block_bytes: usize, to: &mut Segments<'_>) -> Result<u32, WriteError> {
+        let number = block_number(to.output.position(), block_bytes)?;
+        to.identify(self.digest.as_ref(), self.bytes());
+        to.output.append(self.bytes())?;
+        to.output.pad(block_bytes as u64)?;
+        Ok(number)
+    }
+}
+
+impl Piece for Squeezed {
+    fn inline(&self) -> &[u8] {
+        // Nothing compressed is stored with an inode.
+        &[]
+    }
+
+    fn write(self, block_bytes: usize, to: &mut Segments<'_>) -> Result<u32, WriteError> {
+        let first = block_number(to.output.position(), block_bytes)?;
+        to.identify(self.digest.as_ref(), &self.data);
+        to.output.append(&self.data)?;
+        let number = u32::try_from(to.all.len()).map_err(|_| lost())?;
+        to.all.push(Segment {
+            length: self.length,
+            first,
+            clusters: self.clusters.into(),
+        });
+        Ok(number)
+    }
+}
+
+impl Segments<'_> {
+    /// The digests of contents stand for them in the identifier of the image.
+    fn identify(&mut self, digest: Option<&hedgerow_image::digest::Digest>, bytes: &[u8]) {
+        let hasher = &mut self.tree.metadata.hasher;
+        match digest {
+            Some(digest) => digest.iter().for_each(|word| {
+                hasher.update(&word.to_le_bytes());
+            }),
+            None => {
+                hasher.update(bytes);
+            }
+        }
+    }
+}
+
 /// The file whose blocks are being stored.
 struct Current {
     extents: Extents,
+    /// Number of segments before it.
+    segments: usize,
     /// Where the first of its blocks was written.
     start: u64,
     /// The number of that block.
@@ -28,30 +119,25 @@ struct Current {
 }
 
 impl Contents {
-    /// Number of distinct contents with blocks.
-    pub(super) fn len(&self) -> usize {
-        self.layouts.len()
+    /// Number of distinct contents that are shared, or could be.
+    pub(super) fn len(&self) -> u32 {
+        self.layouts.len() as u32 + self.tails
     }
 
     /// Carries out a batch of the plan.
-    pub(super) fn store(
+    pub(super) fn store<P: Piece>(
         &mut self,
-        batch: Batch<Block>,
+        events: Vec<Event<P>>,
         options: &CreateOptions,
         output: &mut Output,
         tree: &mut Tree,
     ) -> Result<(), WriteError> {
-        let block_bytes = options.block_bytes as usize;
-        for event in batch.events {
+        for event in events {
             match event {
-                Event::Block(block) => {
-                    let place = append(&block, block_bytes, output, tree)?;
-                    let position = place.1;
-                    self.current(position).extents.push(place.0);
-                    if self.places.len() < KNOWN_BLOCKS {
-                        self.places.push(place.0);
-                    }
-                    self.count += 1;
+                Event::Block(piece) => {
+                    self.current(output.position());
+                    let place = self.write(piece, options, output, tree)?;
+                    self.current(output.position()).extents.push(place);
                 }
                 Event::Holes { blocks, .. } => {
                     self.current(output.position()).extents.push_holes(blocks);
@@ -70,20 +156,30 @@ impl Contents {
                     extents.replace(run.iter().copied());
                     self.current = Some(Current {
                         extents,
+                        segments: self.segments.len(),
                         start: output.position(),
                         first: self.count,
                     });
                 }
-                Event::Fragment(_) => return Err(lost()),
+                Event::Fragment(piece) => {
+                    let place = self.write(piece, options, output, tree)?;
+                    let segment = self.segments.get(place as usize).ok_or_else(lost)?;
+                    self.packed.push((place, self.packed_bytes));
+                    self.packed_bytes += u64::from(segment.length);
+                }
                 Event::File {
                     entry,
                     stored,
                     inline,
                 } => {
-                    let extents = self.settle(stored, output)?;
+                    let known = self.settle(stored, output)?;
                     if let Some(entry) = entry {
-                        let tail = inline.as_ref().map_or(&[][..], Block::bytes);
-                        self.file(entry, extents, tail, output, tree)?;
+                        if options.compression.is_some() {
+                            self.compressed(entry, known, options, output, tree)?;
+                        } else {
+                            let tail = inline.as_ref().map_or(&[][..], P::inline);
+                            self.file(entry, known.0, tail, output, tree)?;
+                        }
                     }
                 }
                 Event::Other(entry) => tree.other(entry, output)?,
@@ -107,8 +203,10 @@ impl Contents {
         tree: &mut Tree,
     ) -> Result<(), WriteError> {
         let none = Extents::default();
-        let extents = known.map_or(Some(&none), |number| self.layouts.get(number));
-        let extents = extents.ok_or_else(lost)?;
+        let extents = match known {
+            Some(number) => &self.layouts.get(number).ok_or_else(lost)?.0,
+            None => &none,
+        };
         // Chunks are addressed behind the inode, where a tail would be.
         let fits = tree.tail_fits(&entry, tail.len()) && extents.contiguous().is_some();
         if tail.is_empty() || fits {
@@ -129,30 +227,173 @@ impl Contents {
 
     fn current(&mut self, position: u64) -> &mut Current {
         let first = self.count;
+        let segments = self.segments.len();
         self.current.get_or_insert_with(|| Current {
             extents: Extents::default(),
+            segments,
             start: position,
             first,
         })
     }
 
+    /// Writes a block of the plan, which has the next number.
+    fn write<P: Piece>(
+        &mut self,
+        piece: P,
+        options: &CreateOptions,
+        output: &mut Output,
+        tree: &mut Tree,
+    ) -> Result<u32, WriteError> {
+        let mut segments = Segments {
+            all: &mut self.segments,
+            output,
+            tree,
+        };
+        let place = piece.write(options.block_bytes as usize, &mut segments)?;
+        if self.places.len() < KNOWN_BLOCKS {
+            self.places.push(place);
+        }
+        self.count += 1;
+        Ok(place)
+    }
+
+    /// Adds a compressed file with its content.
+    fn compressed(
+        &mut self,
+        entry: hedgerow_image::Entry,
+        known: (Option<usize>, Option<Tail>),
+        options: &CreateOptions,
+        output: &mut Output,
+        tree: &mut Tree,
+    ) -> Result<(), WriteError> {
+        let form = form(options)?;
+        let (layout, tail) = known;
+        let offset = tail.map(|tail| self.packed_place(tail));
+        let Some(number) = layout else {
+            let map = offset.map(index::in_packed);
+            return tree.compressed(entry, map, 0, output);
+        };
+        let size = entry.size_bytes;
+        let (extents, tail) = self.layouts.get(number).ok_or_else(lost)?;
+        let offset = tail.map(|tail| self.packed_place(tail));
+        let segment_bytes = options.segment_bytes();
+        let in_blocks = match offset {
+            Some(_) => size - size % segment_bytes,
+            None => size,
+        };
+        let extents = extents.clone();
+        let mapped = self.mapped(&extents, in_blocks, options, output, tree)?;
+        let blocks = mapped.iter().map(|cluster| u64::from(cluster.blocks)).sum();
+        let tail = offset.map(|offset| (in_blocks, offset));
+        let map = index::map(form, &mapped, size, tail);
+        tree.compressed(entry, Some(map), blocks, output)
+    }
+
+    /// Where a tail is in the packed inode. That its block may not be written yet does not matter:
+    /// all before it are.
+    fn packed_place(&self, tail: Tail) -> u64 {
+        let block = self.packed.get(tail.fragment as usize);
+        block.map_or(self.packed_bytes, |(_, start)| *start) + u64::from(tail.offset)
+    }
+
+    /// The clusters of the blocks of a content.
+    fn mapped(
+        &mut self,
+        extents: &Extents,
+        size: u64,
+        options: &CreateOptions,
+        output: &mut Output,
+        tree: &mut Tree,
+    ) -> Result<Vec<Mapped>, WriteError> {
+        let (mut mapped, mut position) = (Vec::new(), 0);
+        for run in extents.runs() {
+            for number in 0..run.count {
+                let length = options.segment_bytes().min(size.saturating_sub(position));
+                let segment = match run.first {
+                    HOLE => self.zeros(length as u32, options, output, tree)?,
+                    first => first + number,
+                };
+                let segment = self.segments.get(segment as usize).ok_or_else(lost)?;
+                if u64::from(segment.length) != length {
+                    return Err(lost());
+                }
+                segment.map(position, &mut mapped);
+                position += length;
+            }
+        }
+        Ok(mapped)
+    }
+
+    /// The segment of so many zeros, which is written when it is first needed.
+    fn zeros(
+        &mut self,
+        length: u32,
+        options: &CreateOptions,
+        output: &mut Output,
+        tree: &mut Tree,
+    ) -> Result<u32, WriteError> {
+        if let Some(known) = self.zeros.get(&length) {
+            return Ok(*known);
+        }
+        let block_bytes = options.block_bytes as usize;
+        let compression = options.compression.ok_or_else(lost)?;
+        let content = vec![0; length as usize];
+        let zeros = Worker::new(compression, block_bytes).squeeze(&content, false)?;
+        let mut segments = Segments {
+            all: &mut self.segments,
+            output,
+            tree,
+        };
+        let number = zeros.write(block_bytes, &mut segments)?;
+        self.zeros.insert(length, number);
+        Ok(number)
+    }
+
+    /// The map of the packed inode, its size and its number of blocks, if there is one.
+    pub(super) fn packed(
+        &self,
+        options: &CreateOptions,
+    ) -> Result<Option<(Vec<u8>, u64, u64)>, WriteError> {
+        if self.packed.is_empty() {
+            return Ok(None);
+        }
+        let mut mapped = Vec::new();
+        for (segment, position) in &self.packed {
+            let segment = self.segments.get(*segment as usize).ok_or_else(lost)?;
+            segment.map(*position, &mut mapped);
+        }
+        let blocks = mapped.iter().map(|cluster| u64::from(cluster.blocks)).sum();
+        let map = index::map(form(options)?, &mapped, self.packed_bytes, None);
+        Ok(Some((map, self.packed_bytes, blocks)))
+    }
+
     /// Finishes the content of a file, whose blocks have all come. Returns the number of its
-    /// layout, if it has blocks.
-    fn settle(&mut self, stored: Stored, output: &mut Output) -> Result<Option<usize>, WriteError> {
+    /// layout, if it has blocks, or its only tail.
+    fn settle(
+        &mut self,
+        stored: Stored,
+        output: &mut Output,
+    ) -> Result<(Option<usize>, Option<Tail>), WriteError> {
         let current = self.current.take();
         match stored {
-            Stored::Here { .. } => {
+            Stored::Here { tail } => {
                 let current = current.ok_or_else(lost)?;
-                self.layouts.push(current.extents);
-                Ok(Some(self.layouts.len() - 1))
+                self.layouts.push((current.extents, tail));
+                Ok((Some(self.layouts.len() - 1), None))
             }
             Stored::There(content) => {
                 self.give_up(current.as_ref(), output)?;
-                match content {
-                    Content::Empty => Ok(None),
-                    Content::Blocks(number) => Ok(Some(number as usize)),
-                    Content::Tail(_) => Err(lost()),
-                }
+                Ok(match content {
+                    Content::Empty => (None, None),
+                    Content::Blocks(number) => (Some(number as usize), None),
+                    Content::Tail(tail) => {
+                        if self.last_tail < Some(tail) {
+                            self.last_tail = Some(tail);
+                            self.tails += 1;
+                        }
+                        (None, Some(tail))
+                    }
+                })
             }
         }
     }
@@ -169,31 +410,35 @@ impl Contents {
         self.count = current.first;
         let kept = usize::try_from(current.first).unwrap_or(usize::MAX);
         self.places.truncate(kept);
+        self.segments.truncate(current.segments);
         output.go_back_to(current.start)
     }
 }
 
-/// Writes a block. Returns its number and its position.
-fn append(
-    block: &Block,
-    block_bytes: usize,
-    output: &mut Output,
-    tree: &mut Tree,
-) -> Result<(u32, u64), WriteError> {
-    let position = output.position();
-    let number = block_number(position, block_bytes)?;
-    // The digests of the blocks stand for the blocks in the identifier of the image.
-    match block.digest {
-        Some(digest) => digest.iter().for_each(|word| {
-            tree.metadata.hasher.update(&word.to_le_bytes());
-        }),
-        None => {
-            tree.metadata.hasher.update(block.bytes());
+impl Segment {
+    /// Adds the clusters to those of a content, in which the segment begins at `start`.
+    fn map(&self, start: u64, mapped: &mut Vec<Mapped>) {
+        let (mut position, mut address) = (start, self.first);
+        for cluster in &self.clusters {
+            mapped.push(Mapped {
+                start: position,
+                address,
+                blocks: cluster.blocks,
+                is_compressed: cluster.is_compressed,
+            });
+            position += u64::from(cluster.length);
+            address += u32::from(cluster.blocks);
         }
     }
-    output.append(block.bytes())?;
-    output.pad(block_bytes as u64)?;
-    Ok((number, position))
+}
+
+fn form(options: &CreateOptions) -> Result<Form, WriteError> {
+    let compression = options.compression.ok_or_else(lost)?;
+    Ok(Form {
+        block_bytes: options.block_bytes.into(),
+        algorithm: compression.settings.algorithm().id(),
+        is_big: compression.cluster_bytes > options.block_bytes,
+    })
 }
 
 /// The error if the plan and the stored blocks disagree, which must not happen.

@@ -6,6 +6,7 @@ use super::inode::{links, Attributes, Body, Shared};
 use super::metadata::{Metadata, Place};
 use super::xattrs::Xattrs;
 use super::CreateOptions;
+use crate::format::cluster::HEADER_BYTES;
 use crate::format::{chunk, device_bits, Layout, NO_BLOCK};
 use hedgerow_image::directories::Directories;
 use hedgerow_image::names::Target;
@@ -120,6 +121,49 @@ impl Tree {
         self.leaf(entry, body, &chunks, output)
     }
 
+    /// Adds a regular file with the map of its compressed content, of which so many blocks are
+    /// stored for it; `None` if it is empty.
+    pub(super) fn compressed(
+        &mut self,
+        entry: Entry,
+        map: Option<Vec<u8>>,
+        blocks: u64,
+        output: &mut Output,
+    ) -> Result<(), WriteError> {
+        let body = Body {
+            layout: match map {
+                Some(_) => Layout::CompressedFull,
+                None => Layout::Plain,
+            },
+            size: entry.size_bytes,
+            place: match map {
+                Some(_) => blocks.min(u32::MAX.into()) as u32,
+                None => NO_BLOCK,
+            },
+        };
+        self.leaf(entry, body, &map.unwrap_or_default(), output)
+    }
+
+    /// Adds the inode that holds parts of other files. Returns its place.
+    pub(super) fn packed(
+        &mut self,
+        map: &[u8],
+        size: u64,
+        blocks: u64,
+        output: &mut Output,
+    ) -> Result<Place, WriteError> {
+        let attributes = Attributes::of_packed(self.shared);
+        let is_compact = attributes.is_compact(self.shared, size, 1);
+        let body = Body {
+            layout: Layout::CompressedFull,
+            size,
+            place: blocks.min(u32::MAX.into()) as u32,
+        };
+        let mut inode = attributes.encode(is_compact, 0, 1, body);
+        inode.extend_from_slice(map);
+        self.metadata.add(&inode, output)
+    }
+
     /// Adds any other entry, or another hard link to a file.
     pub(super) fn other(
         &mut self,
@@ -208,6 +252,9 @@ impl Tree {
         let is_compact = attributes.is_compact(self.shared, body.size, 1);
         let number = self.leaves() as u32;
         let mut inode = attributes.encode(is_compact, number, 1, body);
+        if body.layout == Layout::CompressedFull {
+            inode.resize(inode.len().next_multiple_of(HEADER_BYTES as usize), 0);
+        }
         inode.extend_from_slice(behind);
         let place = self.metadata.add(&inode, output)?;
         match entry.link {

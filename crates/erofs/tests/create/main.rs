@@ -8,7 +8,10 @@
 )]
 
 mod determinism;
+mod foreign;
+mod hostile;
 mod oracle;
+mod recreated;
 
 use hedgerow_engine::Execution;
 use hedgerow_erofs::{create_numbered, CreateOptions};
@@ -28,12 +31,15 @@ pub fn options(workers: usize) -> CreateOptions {
     }
 }
 
+/// Paths with the numbers of their inodes.
+pub type Numbers = Vec<(Vec<u8>, u64)>;
+
 /// An image of the tree below `root`; also the numbers of its inodes, by path.
 pub fn image_of(
     root: &Path,
     target: &Path,
     options: &CreateOptions,
-) -> Result<(Created, Vec<(Vec<u8>, u64)>), WriteError> {
+) -> Result<(Created, Numbers), WriteError> {
     let walk = WalkOptions {
         execution: options.execution.clone(),
         ..WalkOptions::default()

@@ -57,18 +57,31 @@ pub fn write_content(
             expected: "regular file",
         }));
     };
+    let pieces = image.pieces(file)?.map(|piece| {
+        let piece = piece?;
+        let bytes = u64::from(piece.length);
+        Ok((piece, bytes))
+    });
+    write_pieces(pieces, output, execution, |piece, content| {
+        image.read_piece(piece, content)
+    })
+}
+
+/// Writes pieces in order; several workers read them.
+pub(super) fn write_pieces<P: Send>(
+    pieces: impl Iterator<Item = Result<(P, u64), Error>> + Send,
+    output: &mut dyn Write,
+    execution: &Execution,
+    read: impl Fn(&P, &mut Vec<u8>) -> Result<(), Error> + Sync,
+) -> Result<(), ContentError> {
     let ran = run_ordered(
         &execution.options("cat"),
         WINDOW,
-        image.pieces(file)?.map(|piece| {
-            let piece = piece?;
-            let bytes = u64::from(piece.length);
-            Ok((piece, bytes))
-        }),
+        pieces.map(|piece| piece.map_err(ContentError::Image)),
         |_| (),
         |(), piece| {
             let mut content = Vec::new();
-            image.read_piece(&piece, &mut content)?;
+            read(&piece, &mut content)?;
             Ok(content)
         },
         |_, content| output.write_all(&content).map_err(ContentError::Write),

@@ -4,13 +4,16 @@ use super::files::{own_path, FilesSource};
 use super::progress::count;
 use super::recipe::Recipe;
 use bstr::BStr;
+use hedgerow_engine::Execution;
+use hedgerow_erofs::CreateOptions as ErofsOptions;
 use hedgerow_fs::ReadFile;
 use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions};
 use hedgerow_git::repository::Repository;
+use hedgerow_image::{Created, Item, WriteError};
 use hedgerow_numbers::Shard;
 use hedgerow_squashfs::recipe::{Defaults, Description, SortRules};
 use hedgerow_squashfs::rules::{Fit, PathRules};
-use hedgerow_squashfs::{create_part, weight, CreateOptions, Created, PartRange, WriteError};
+use hedgerow_squashfs::{create_part, weight, CreateOptions, PartRange};
 use hedgerow_tar::{nodes_of_archive, NodeOptions, Warning};
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
@@ -113,6 +116,73 @@ impl<'s> Source<'s> {
     }
 }
 
+/// The format of an image, with how it is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Format<'o> {
+    /// SquashFS.
+    SquashFs(&'o CreateOptions),
+    /// EROFS.
+    Erofs(&'o ErofsOptions),
+}
+
+impl<'o> From<&'o CreateOptions> for Format<'o> {
+    fn from(options: &'o CreateOptions) -> Self {
+        Format::SquashFs(options)
+    }
+}
+
+impl<'o> From<&'o ErofsOptions> for Format<'o> {
+    fn from(options: &'o ErofsOptions) -> Self {
+        Format::Erofs(options)
+    }
+}
+
+impl<'o> Format<'o> {
+    /// The name of the format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::SquashFs(_) => "squashfs",
+            Format::Erofs(_) => "erofs",
+        }
+    }
+
+    /// The name of the compressor; `none` if nothing is compressed.
+    pub fn compressor(self) -> &'static str {
+        match self {
+            Format::SquashFs(options) => options.settings.compressor().name(),
+            Format::Erofs(options) => options
+                .compression
+                .map_or("none", |with| with.settings.algorithm().name()),
+        }
+    }
+
+    /// How it is run.
+    pub fn execution(self) -> &'o Execution {
+        match self {
+            Format::SquashFs(options) => &options.execution,
+            Format::Erofs(options) => &options.execution,
+        }
+    }
+
+    fn stores_xattrs(self) -> bool {
+        match self {
+            Format::SquashFs(options) => options.xattrs,
+            Format::Erofs(options) => options.xattrs,
+        }
+    }
+
+    fn create<I: Into<Item>>(
+        self,
+        items: impl Iterator<Item = Result<I, NodeError>> + Send,
+        target: &Path,
+    ) -> Result<Created, WriteError> {
+        match self {
+            Format::SquashFs(options) => hedgerow_squashfs::create(items, target, options),
+            Format::Erofs(options) => hedgerow_erofs::create(items, target, options),
+        }
+    }
+}
+
 /// Callbacks during the creation of an image.
 #[derive(Clone, Copy)]
 pub struct Hooks<'h> {
@@ -152,10 +222,10 @@ impl Default for Hooks<'_> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn create(
+pub fn create<'o>(
     source: Source<'_>,
     target: &Path,
-    options: &CreateOptions,
+    options: impl Into<Format<'o>>,
 ) -> Result<Created, WriteError> {
     create_with(source, Recipe::default(), target, options, Hooks::default())
 }
@@ -164,15 +234,16 @@ pub fn create(
 ///
 /// # Errors
 /// Like [`create`]; also if a recipe describes or sorts a source other than a directory.
-pub fn create_with(
+pub fn create_with<'o>(
     source: Source<'_>,
     recipe: Recipe,
     target: &Path,
-    options: &CreateOptions,
+    options: impl Into<Format<'o>>,
     hooks: Hooks<'_>,
 ) -> Result<Created, WriteError> {
+    let options = options.into();
     let change = |node: Node| {
-        count(&node, &options.execution);
+        count(&node, options.execution());
         (hooks.change)(node)
     };
     let making = Making {
@@ -206,7 +277,7 @@ pub fn create_with(
 /// An image that is being created.
 struct Making<'m> {
     target: &'m Path,
-    options: &'m CreateOptions,
+    options: Format<'m>,
     change: &'m (dyn Fn(Node) -> Node + Sync),
     warn: &'m dyn Fn(String),
     part: Option<(Shard, &'m [u8])>,
@@ -227,7 +298,7 @@ impl Making<'_> {
             return self.store(nodes.map(move |node| node.map(change)), sort);
         }
         let walk = WalkOptions {
-            execution: self.options.execution.clone(),
+            execution: self.options.execution().clone(),
             one_file_system: source.one_file_system,
             metadata: true,
             selection: source.selection,
@@ -241,6 +312,11 @@ impl Making<'_> {
                 self.store(nodes.filter(kept).map(|node| node.map(&labelled)), sort)
             })?;
         };
+        let Format::SquashFs(options) = self.options else {
+            return Err(WriteError::Limit {
+                reason: "only SquashFS images are made in parts".into(),
+            });
+        };
         // The tree is listed once to learn how much there is to divide.
         let total = nodes_of_directory(source.directory, walk.clone(), |nodes| {
             let nodes = nodes.filter(kept).flatten();
@@ -252,7 +328,7 @@ impl Making<'_> {
         };
         nodes_of_directory(source.directory, walk, |nodes| {
             let nodes = nodes.filter(kept).map(|node| node.map(&labelled));
-            create_part(nodes, range, made, self.target, self.options)
+            create_part(nodes, range, made, self.target, options)
         })?
     }
 
@@ -261,7 +337,7 @@ impl Making<'_> {
             strict_placeholders: false,
             worktree_attributes: source.worktree_attributes,
             tree_mtime_s: source.tree_mtime_s,
-            cancel: self.options.execution.cancel.clone(),
+            cancel: self.options.execution().cancel.clone(),
             ..ArchiveOptions::default()
         };
         let labelled = self.labelled(recipe);
@@ -269,7 +345,7 @@ impl Making<'_> {
         let listed = nodes_of_commit(repository, source.revision, &archive, |nodes| {
             let nodes = nodes.filter(kept(&source.exclude));
             let nodes = nodes.map(|node| node.map(&labelled));
-            hedgerow_squashfs::create(nodes, self.target, self.options)
+            self.options.create(nodes, self.target)
         });
         let listed = listed.map_err(|error| match error {
             hedgerow_git::Error::Interrupted => WriteError::Cancelled,
@@ -284,7 +360,7 @@ impl Making<'_> {
         let (options, warn) = (self.options, self.warn);
         let nodes = NodeOptions {
             spool_directory: directory_of(self.target),
-            cancel: options.execution.cancel.clone(),
+            cancel: options.execution().cancel.clone(),
             ..source.nodes
         };
         let mut nodes = nodes_of_archive(source.file, &nodes)?;
@@ -299,12 +375,14 @@ impl Making<'_> {
             }
         }
         let lists = nodes.access_control_lists();
-        if lists > 0 && options.xattrs {
-            warn(format!(
-                "SquashFS has no access control lists: those of {lists} members are left out"
-            ));
+        if lists > 0 && options.stores_xattrs() {
+            let why = match options {
+                Format::SquashFs(_) => "SquashFS has no access control lists",
+                Format::Erofs(_) => "access control lists of archives cannot be converted",
+            };
+            warn(format!("{why}: those of {lists} members are left out"));
         }
-        if source.xattrs_must_fit && options.xattrs {
+        if source.xattrs_must_fit && options.stores_xattrs() {
             if let Some(name) = nodes.xattr_names().find(|name| !fits(name)) {
                 return Err(WriteError::Limit {
                     reason: format!("SquashFS has no room for attributes such as '{name}'"),
@@ -320,11 +398,11 @@ impl Making<'_> {
         }
         let labelled = self.labelled(&recipe);
         let nodes = nodes.map(|node| node.map(&labelled));
-        hedgerow_squashfs::create(nodes, self.target, options)
+        options.create(nodes, self.target)
     }
 
     fn of_files(&self, source: &FilesSource<'_>, recipe: Recipe) -> Result<Created, WriteError> {
-        let execution = &self.options.execution;
+        let execution = self.options.execution();
         if let Some(directory) = source.directory() {
             let walk = WalkOptions {
                 execution: execution.clone(),
@@ -374,11 +452,11 @@ impl Making<'_> {
         sort: Option<&SortRules>,
     ) -> Result<Created, WriteError> {
         let Some(rules) = sort else {
-            return hedgerow_squashfs::create(nodes, self.target, self.options);
+            return self.options.create(nodes, self.target);
         };
         let arranged = rules.arrange(nodes)?;
         rules.ignored().chain(arranged.unused).for_each(self.warn);
-        hedgerow_squashfs::create(arranged.items, self.target, self.options)
+        self.options.create(arranged.items, self.target)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Extracts an image into a directory.
 
 use super::progress::counted;
+use super::AnyImage;
 use bstr::ByteSlice;
 use hedgerow_engine::Execution;
 use hedgerow_fs::Dir;
-use hedgerow_squashfs::{nodes_of_image, Error, Image};
+use hedgerow_image::Error;
 use hedgerow_tree::{Node, NodeError};
 use hedgerow_writer::{Extracted, Failed, XattrRule};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// How an image is extracted.
 #[derive(Clone, Debug)]
@@ -85,11 +85,10 @@ pub enum ExtractError {
 /// See [`ExtractError`].
 ///
 /// ```no_run
-/// use hedgerow::image::{extract, ExtractOptions, Image};
-/// use std::sync::Arc;
+/// use hedgerow::image::{extract, AnyImage, ExtractOptions};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let image = Arc::new(Image::open("tree.sqfs".as_ref(), 0)?);
+/// let image = AnyImage::open("tree.sqfs".as_ref(), 0)?;
 /// let options = ExtractOptions::default();
 /// let extracted = extract(&image, "tree".as_ref(), &options, |failed| {
 ///     eprintln!("{}", failed.problem);
@@ -99,13 +98,14 @@ pub enum ExtractError {
 /// # }
 /// ```
 pub fn extract(
-    image: &Arc<Image>,
+    image: impl Into<AnyImage>,
     target: &Path,
     options: &ExtractOptions,
     tell: impl FnMut(Failed),
 ) -> Result<Extracted, ExtractError> {
     let paths: Vec<&[u8]> = options.paths.iter().map(Vec::as_slice).collect();
-    let nodes = nodes_of_image(image, &paths).map_err(ExtractError::Image)?;
+    let image = image.into();
+    let nodes = image.nodes(&paths).map_err(ExtractError::Image)?;
     let is_root = hedgerow_fs::effective_uid() == 0;
     let foreign = if is_root && !options.keep_privileges {
         foreign_directory(target)?
@@ -132,7 +132,7 @@ pub fn extract(
         replace: options.replace,
         root_attributes: is_new && options.strip_components == 0,
     };
-    let nodes = counted(nodes, image, paths.is_empty(), &options.execution);
+    let nodes = counted(nodes, &image, paths.is_empty(), &options.execution);
     let nodes = nodes.filter_map(|node| stripped(node, options.strip_components));
     Ok(hedgerow_writer::extract(&root, nodes, &writing, tell)?)
 }

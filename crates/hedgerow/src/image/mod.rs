@@ -1,4 +1,4 @@
-//! SquashFS images: created from a directory, a commit or an archive ([`create()`]), extracted to a
+//! Images, in SquashFS and in EROFS: created from a directory, a commit or an archive ([`create()`]), extracted to a
 //! directory ([`extract()`]) or an archive ([`to_archive`]), checked ([`verify`]) and compared
 //! ([`diff`]).
 //!
@@ -7,7 +7,8 @@
 //!
 //! ```no_run
 //! use hedgerow::image::{
-//!     create_with, diff, verify, Aspects, CreateOptions, Hooks, Image, Node, ReadFile, Recipe, Source,
+//!     create_with, diff, verify, AnyImage, Aspects, CreateOptions, Hooks, Node, ReadFile, Recipe,
+//!     Source,
 //! };
 //! use hedgerow::Execution;
 //! use std::sync::Arc;
@@ -28,7 +29,7 @@
 //! let report = verify(Box::new(file), 0, &Execution::default())?;
 //! println!("{} findings", report.findings.len());
 //!
-//! let open = |path: &str| Image::open(path.as_ref(), 0).map(Arc::new);
+//! let open = |path: &str| AnyImage::open(path.as_ref(), 0).map(Arc::new);
 //! let images = [&open("old.sqfs")?, &open("new.sqfs")?];
 //! let aspects = Aspects {
 //!     contents: true,
@@ -46,6 +47,7 @@
 //! # }
 //! ```
 
+mod any;
 mod contents;
 mod create;
 mod edits;
@@ -57,9 +59,10 @@ mod recipe;
 mod times;
 mod to_archive;
 
+pub use any::{verify, AnyImage, AnyInode, AnyNodes, Kind};
 pub use contents::{matching_paths, write_content, ContentError};
 pub use create::{
-    create, create_with, ArchiveSource, CommitSource, DirectorySource, Hooks, Source,
+    create, create_with, ArchiveSource, CommitSource, DirectorySource, Format, Hooks, Source,
 };
 pub use edits::{Edits, Time};
 pub use extract::{extract, ExtractError, ExtractOptions};
@@ -71,16 +74,16 @@ pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 
 pub use hedgerow_codec::block::{Compressor, Settings};
+pub use hedgerow_erofs::{self as erofs, CreateOptions as ErofsOptions};
 pub use hedgerow_fs::ReadFile;
 pub use hedgerow_squashfs::format::{Superblock, BLOCK_BYTES};
 pub use hedgerow_squashfs::pseudo::{self, PseudoFiles};
 pub use hedgerow_squashfs::recipe::{Defaults, RecipeError};
 pub use hedgerow_squashfs::rules::{Fit, ModeChange, PathRules, RuleError, Syntax, XattrRules};
 pub use hedgerow_squashfs::{
-    diff, nodes_of_image, verify, Aspects, Body, Coverage, CreateOptions, Created, Damage,
-    DiffError, Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, Merged,
-    NotReusable, Parts, ReadAt, Report, Reuse, Told, Uncompressed, VerifyError, WriteError,
-    HOLE_LIMIT_BLOCKS,
+    diff, nodes_of_image, Aspects, Body, Coverage, CreateOptions, Created, Damage, DiffError,
+    Difference, Error, File, FragmentPolicy, Image, ImageSource, Inode, Merged, NotReusable, Parts,
+    ReadAt, Report, Reuse, Told, Uncompressed, VerifyError, WriteError, HOLE_LIMIT_BLOCKS,
 };
 pub use hedgerow_tar::{
     Compression, Error as TarError, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions,

@@ -1,7 +1,7 @@
 //! Counts the entries that pass from a source to a sink.
 
+use super::AnyImage;
 use hedgerow_engine::{Execution, Stage};
-use hedgerow_squashfs::Image;
 use hedgerow_tree::{Node, NodeError};
 
 /// Counts an entry as done, with the bytes of its content.
@@ -15,12 +15,12 @@ pub(super) fn count(node: &Node, execution: &Execution) {
 /// inodes.
 pub(super) fn counted<'p>(
     nodes: impl Iterator<Item = Result<Node, NodeError>> + Send + 'p,
-    image: &Image,
+    image: &AnyImage,
     is_all: bool,
     execution: &'p Execution,
 ) -> impl Iterator<Item = Result<Node, NodeError>> + Send + 'p {
     if is_all {
-        let total = u64::from(image.superblock().inode_count);
+        let total = image.inodes();
         execution.progress.stage(Stage::Entries).expect(total);
     }
     nodes.inspect(|node| node.iter().for_each(|node| count(node, execution)))

@@ -1,13 +1,13 @@
 //! Converts an image to an archive.
 
 use super::progress::counted;
+use super::AnyImage;
 use hedgerow_fs::OutputFile;
-use hedgerow_squashfs::{nodes_of_image, Error, Image};
+use hedgerow_image::Error;
 use hedgerow_tar::{write_nodes, Compression, Compressor, SinkError, SinkOptions};
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Size of the write buffer in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -69,11 +69,10 @@ pub enum ArchiveError {
 /// See [`ArchiveError`]. On error, no file is created, and an existing one stays as it is.
 ///
 /// ```no_run
-/// use hedgerow::image::{to_archive, ArchiveOptions, ArchiveOutput, Image};
-/// use std::sync::Arc;
+/// use hedgerow::image::{to_archive, AnyImage, ArchiveOptions, ArchiveOutput};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let image = Arc::new(Image::open("tree.sqfs".as_ref(), 0)?);
+/// let image = AnyImage::open("tree.sqfs".as_ref(), 0)?;
 /// let output = ArchiveOutput::File {
 ///     path: "tree.tar".as_ref(),
 ///     replace: false,
@@ -83,14 +82,15 @@ pub enum ArchiveError {
 /// # }
 /// ```
 pub fn to_archive(
-    image: &Arc<Image>,
+    image: impl Into<AnyImage>,
     output: ArchiveOutput<'_>,
     options: &ArchiveOptions,
 ) -> Result<Vec<SinkError>, ArchiveError> {
     let paths: Vec<&[u8]> = options.paths.iter().map(Vec::as_slice).collect();
-    let nodes = nodes_of_image(image, &paths).map_err(ArchiveError::Image)?;
+    let image = image.into();
+    let nodes = image.nodes(&paths).map_err(ArchiveError::Image)?;
     let execution = &options.sink.execution;
-    let nodes = counted(nodes, image, paths.is_empty(), execution);
+    let nodes = counted(nodes, &image, paths.is_empty(), execution);
     let nodes = nodes.filter_map(|node| below(node, &options.root));
     match output {
         ArchiveOutput::File { path, replace } => {

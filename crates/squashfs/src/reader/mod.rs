@@ -18,7 +18,7 @@ mod xattr;
 
 pub use data::{Piece, Pieces};
 pub use directory::{DirectoryEntry, Listing};
-pub(crate) use entries::{Entries, ImageEntry};
+pub(crate) use entries::Entries;
 pub use hedgerow_image::ReadAt;
 pub use image::Image;
 pub use info::Info;

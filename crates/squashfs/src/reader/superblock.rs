@@ -20,11 +20,11 @@ impl Superblock {
     /// else.
     pub(super) fn read(bytes: &[u8]) -> Result<(Self, Compressor)> {
         let Some(bytes) = bytes.first_chunk() else {
-            return Err(Error::NotAnImage);
+            return Err(Error::NotAnImage("a SquashFS"));
         };
         let superblock = Superblock::from_bytes(bytes);
         if superblock.magic != MAGIC {
-            return Err(Error::NotAnImage);
+            return Err(Error::NotAnImage("a SquashFS"));
         }
         let (major, minor) = (superblock.version_major, superblock.version_minor);
         if (major, minor) != VERSION {

@@ -19,8 +19,8 @@ mod xattrs;
 
 pub use reuse::{NotReusable, Reuse};
 
-use crate::parts::sealed;
 use crate::format::{METADATA_RAW, SUPERBLOCK_BYTES};
+use crate::parts::sealed;
 use hedgerow_codec::block::{Compressor, Settings};
 use hedgerow_engine::{Execution, Jobs, Options};
 use hedgerow_fs::OutputFile;
@@ -226,7 +226,7 @@ fn store_contents<I: Into<Item>>(
         block_bytes: options.block_bytes as usize,
         fragments: options.fragments,
         inline_bytes: 0,
-        scattered: false,
+        shared_blocks: 0,
         dedup: options.dedup,
     };
     let wanted = GatherOptions {

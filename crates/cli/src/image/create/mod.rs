@@ -1,5 +1,6 @@
 //! `hedgerow image create`: an image of any source.
 
+mod erofs;
 pub mod parts;
 mod reuse;
 mod source;
@@ -14,13 +15,10 @@ use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
-use hedgerow::image::Node;
-use hedgerow::image::BLOCK_BYTES;
-use hedgerow::image::{Compressor, Settings};
+use hedgerow::image::{Compressor, Node, Settings, BLOCK_BYTES};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
-use hedgerow::image::{Hooks, Recipe, RecipeFiles};
-use hedgerow::numbers::counted;
-use hedgerow::numbers::size_bytes;
+use hedgerow::image::{ErofsOptions, Format, Hooks, Kind, Recipe, RecipeFiles};
+use hedgerow::numbers::{counted, size_bytes};
 use hedgerow::walk::Patterns;
 use hedgerow::{Execution, Stage};
 use serde::Serialize;
@@ -55,15 +53,14 @@ const PADDING_BYTES: u64 = 4096;
 pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::interruptible(global)?;
     let epoch = epoch().map_err(not_started)?;
-    let mut options = options(command, global, execution, epoch, output)?;
+    let options = Chosen::of(command, global, execution, epoch, output)?;
     let recipe = recipe_of(command, global)?;
-    options.xattrs |= command.xattr_file.is_some() || command.selinux.is_some();
     refuse_stream(&command.image)?;
     let source = NamedSource::of(command, global, &recipe)?;
     let place = super::place(&command.image, global, command.force)?;
     let target = super::image_file(place, &command.image).map_err(not_started)?;
     let started = Instant::now();
-    let progress = Arc::clone(&options.execution.progress);
+    let progress = Arc::clone(&options.format().execution().progress);
     let meter = Meter::start(global, "Packing", &progress, Stage::Entries);
     let change = |node| changed(node, command, epoch);
     let warn = |warning: String| output.warn(warning);
@@ -73,17 +70,63 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
         warn: &warn,
         part: command.part.map(|shard| (shard, made.as_bytes())),
     };
-    let written = source.create(command, epoch, recipe, &target, &options, hooks);
+    let written = source.create(command, epoch, recipe, &target, options.format(), hooks);
     drop(meter);
     let created = written.map_err(unwritten)?;
-    tell(command, global, output, &created, started.elapsed());
+    tell(
+        options.format(),
+        global,
+        output,
+        &created,
+        started.elapsed(),
+    );
     tell_omissions(&created, output);
-    statistics::tell(global, &options.execution, output)?;
+    statistics::tell(global, options.format().execution(), output)?;
     Ok(if created.skipped.is_empty() {
         0
     } else {
         PARTIAL
     })
+}
+
+/// The format of the image, with its options.
+enum Chosen {
+    SquashFs(CreateOptions),
+    Erofs(ErofsOptions),
+}
+
+impl Chosen {
+    fn of(
+        command: &Create,
+        global: &Global,
+        execution: Execution,
+        epoch: Option<u32>,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let kind = match &command.format {
+            None => Kind::of_path(&command.image),
+            Some(name) => Kind::from_name(name).map_err(not_started)?,
+        };
+        Ok(match kind {
+            Kind::Erofs if command.part.is_some() => {
+                return Err(not_started("only SquashFS images are made in parts"));
+            }
+            Kind::Erofs => Chosen::Erofs(erofs::options(command, execution, epoch)?),
+            Kind::SquashFs => Chosen::SquashFs(options(command, global, execution, epoch, output)?),
+        })
+    }
+
+    fn format(&self) -> Format<'_> {
+        match self {
+            Chosen::SquashFs(options) => options.into(),
+            Chosen::Erofs(options) => options.into(),
+        }
+    }
+}
+
+/// Whether extended attributes are stored: those of the source, or those of files.
+fn stores_xattrs(command: &Create) -> bool {
+    !command.no_xattrs || command.xattr_file.is_some() || command.selinux.is_some()
 }
 
 fn recipe_of(command: &Create, global: &Global) -> Result<Recipe, Failure> {
@@ -154,10 +197,12 @@ pub fn clamped(created: &Created) -> Option<String> {
 pub fn hole_limit_bytes(word: Option<&str>, block_bytes: u32) -> Result<u64, String> {
     match word {
         None => Ok(HOLE_LIMIT_BLOCKS * u64::from(block_bytes)),
-        Some(word) => {
-            size_bytes(word.as_bytes()).ok_or_else(|| format!("'{word}' is not a number of bytes"))
-        }
+        Some(word) => hole_limit(word),
     }
+}
+
+fn hole_limit(word: &str) -> Result<u64, String> {
+    size_bytes(word.as_bytes()).ok_or_else(|| format!("'{word}' is not a number of bytes"))
 }
 
 fn options(
@@ -167,8 +212,12 @@ fn options(
     epoch: Option<u32>,
     output: &Output,
 ) -> Result<CreateOptions, Failure> {
-    let compressor = Compressor::from_name(&command.compressor).map_err(not_started)?;
-    let block_bytes = block_bytes(&command.block_size)?;
+    if command.cluster_size.is_some() {
+        return Err(not_started("SquashFS has no --cluster-size"));
+    }
+    let compressor = command.compressor.as_deref().unwrap_or("zstd");
+    let compressor = Compressor::from_name(compressor).map_err(not_started)?;
+    let block_bytes = block_bytes(command.block_size.as_deref().unwrap_or("128K"))?;
     let level = command.level.as_deref();
     let settings = command.settings.iter().map(String::as_str);
     let settings =
@@ -185,7 +234,8 @@ fn options(
         dedup: !command.no_dedup,
         hole_limit_bytes: hole_limit_bytes(command.max_holes.as_deref(), block_bytes)
             .map_err(not_started)?,
-        xattrs: !command.no_xattrs,
+        xattrs: stores_xattrs(command),
+        hard_links: !command.no_hardlinks,
         skip_unreadable: command.skip_unreadable,
         exportable: command.exportable,
         mtime_s: epoch.or(command.default_mtime),
@@ -249,20 +299,15 @@ pub fn epoch() -> Result<Option<u32>, String> {
     }
 }
 
-/// Parses a number of bytes such as `131072`, `128K` or `1M`.
+/// Parses the size of a block of SquashFS, such as `131072`, `128K` or `1M`.
 pub fn block_bytes(word: &str) -> Result<u32, Failure> {
-    let bytes = size_bytes(word.as_bytes()).and_then(|bytes| u32::try_from(bytes).ok());
-    let is_block = |bytes: &u32| bytes.is_power_of_two() && BLOCK_BYTES.contains(bytes);
-    bytes.filter(is_block).ok_or_else(|| {
-        not_started(format_args!(
-            "a block of '{word}' bytes: it must be a power of two from 4K to 1M"
-        ))
-    })
+    erofs::power(word, "block", BLOCK_BYTES, "4K to 1M")
 }
 
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
+    format: &'static str,
     bytes: u64,
     inodes: u32,
     stored_files: u32,
@@ -272,7 +317,7 @@ struct Document {
 }
 
 pub fn tell(
-    command: &Create,
+    options: Format<'_>,
     global: &Global,
     output: &Output,
     created: &Created,
@@ -285,7 +330,8 @@ pub fn tell(
             inodes: created.inodes,
             stored_files: created.stored_files,
             fragments: created.fragments,
-            compressor: Compressor::from_name(&command.compressor).map_or("", Compressor::name),
+            format: options.name(),
+            compressor: options.compressor(),
             codecs: hedgerow::codec_versions().into_iter().collect(),
         };
         if let Ok(text) = serde_json::to_string(&document) {

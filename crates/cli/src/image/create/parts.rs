@@ -32,7 +32,8 @@ pub fn merge(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fa
     made.force = command.force;
     let options = options(&made, global, execution, epoch, output)?;
     let merged = parts.merge(&target, &options).map_err(unwritten)?;
-    tell(&made, global, output, &merged.created, started.elapsed());
+    let elapsed = started.elapsed();
+    tell((&options).into(), global, output, &merged.created, elapsed);
     tell_omissions(&merged.created, output);
     merged
         .skipped

@@ -8,8 +8,8 @@ use crate::image::arguments::Create;
 use crate::walk::not_started;
 use bstr::{BStr, ByteSlice};
 use hedgerow::image::{
-    create_with, ArchiveSource, CommitSource, CreateOptions, Created, Defaults, DirectorySource,
-    Hooks, NodeOptions, PathRules, Recipe, Source, WriteError,
+    create_with, ArchiveSource, CommitSource, Created, Defaults, DirectorySource, Format, Hooks,
+    NodeOptions, PathRules, Recipe, Source, WriteError,
 };
 use hedgerow::walk::Selection;
 use hedgerow::Repository;
@@ -71,7 +71,7 @@ impl<'c> NamedSource<'c> {
         epoch: Option<u32>,
         recipe: Recipe,
         target: &Path,
-        options: &CreateOptions,
+        options: Format<'_>,
         hooks: Hooks<'_>,
     ) -> Result<Created, WriteError> {
         let create = |source| create_with(source, recipe, target, options, hooks);

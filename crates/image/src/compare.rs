@@ -1,9 +1,8 @@
 //! Compares two images.
 
-use crate::reader::{Entries, ImageEntry, InFile};
-use crate::{Body, Error, File, Image};
+use crate::damage::{Damage, Error, Part};
 use hedgerow_engine::{run_ordered, CancelToken, Execution, Failure, Window};
-use hedgerow_tree::{canonical_order, NodeKind, Omission, Xattr};
+use hedgerow_tree::{canonical_order, Content, Metadata, NodeError, NodeKind, Omission, Xattr};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -11,8 +10,76 @@ use std::sync::Arc;
 
 /// How far comparisons may run ahead of the reports: a pair of entries counts as 256 bytes.
 const WINDOW: Window = Window { bytes: 16 << 20 };
-/// Size of the read buffers for images with different block sizes, in bytes.
+/// Size of the read buffers for contents that are stored in different ways, in bytes.
 const BUFFER_BYTES: usize = 128 << 10;
+
+/// An image that can be compared with another.
+pub trait Comparable: Send + Sync + Sized {
+    /// What the image knows of an entry.
+    type Inode: Send;
+
+    /// All entries in canonical order, the root first, with an empty path.
+    ///
+    /// # Errors
+    /// The root cannot be read.
+    fn entries(self: &Arc<Self>) -> Result<EntryIterator<Self::Inode>, Error>;
+
+    /// The target of a symbolic link.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn target(&self, entry: &ImageEntry<Self::Inode>) -> Result<Vec<u8>, Error>;
+
+    /// The extended attributes of an entry, in any order.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn xattrs(&self, entry: &ImageEntry<Self::Inode>) -> Result<Vec<Xattr>, Error>;
+
+    /// The content of a regular file.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    fn content(
+        self: &Arc<Self>,
+        entry: &ImageEntry<Self::Inode>,
+    ) -> Result<Box<dyn Content>, Error>;
+
+    /// Whether two files of one size have the same content. An error comes with the number of its
+    /// image, 0 or 1. When `cancel` is cancelled, the result does not matter.
+    ///
+    /// # Errors
+    /// A content cannot be read.
+    fn equal_contents(
+        [image, other]: [&Arc<Self>; 2],
+        first: &ImageEntry<Self::Inode>,
+        second: &ImageEntry<Self::Inode>,
+        cancel: &CancelToken,
+    ) -> Result<bool, (usize, Error)> {
+        let content = image.content(first).map_err(|error| (0, error))?;
+        let other = other.content(second).map_err(|error| (1, error))?;
+        equal_streams(content, other, cancel)
+    }
+}
+
+/// The entries of an image.
+pub type EntryIterator<I> = Box<dyn Iterator<Item = Result<ImageEntry<I>, Omission>> + Send>;
+
+/// An entry of an image.
+pub struct ImageEntry<I> {
+    /// Its path below the root.
+    pub path: Vec<u8>,
+    /// Its kind.
+    pub kind: NodeKind,
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// Where its inode is; hard links have the same.
+    pub reference: u64,
+    /// Whether its inode is in the longer form.
+    pub is_extended: bool,
+    /// What else the image knows of it.
+    pub inode: I,
+}
 
 /// What is compared besides names, types, link targets and device numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,15 +162,15 @@ pub enum DiffError {
 ///
 /// # Errors
 /// Cancellation, or an image without a readable root. Other read errors are passed to `tell`.
-pub fn diff(
-    images: [&Arc<Image>; 2],
+pub fn diff<I: Comparable>(
+    images: [&Arc<I>; 2],
     aspects: Aspects,
     execution: &Execution,
     mut tell: impl FnMut(&[u8], Told),
 ) -> Result<(), DiffError> {
     let root = |number, error| DiffError::Root(number, error);
-    let first = Entries::all(images[0]).map_err(|error| root(0, error))?;
-    let second = Entries::all(images[1]).map_err(|error| root(1, error))?;
+    let first = images[0].entries().map_err(|error| root(0, error))?;
+    let second = images[1].entries().map_err(|error| root(1, error))?;
     let pairs = Pairs {
         sides: [first.peekable(), second.peekable()],
         names: [HashMap::new(), HashMap::new()],
@@ -129,32 +196,35 @@ pub fn diff(
 }
 
 /// Entries of both images with the same path, or an entry that only one image has.
-enum Pair {
-    Only(usize, ImageEntry),
+enum Pair<I> {
+    Only(usize, ImageEntry<I>),
     /// The first names of the files are given if they are compared and differ.
-    Both(Box<(ImageEntry, ImageEntry)>, Option<(Vec<u8>, Vec<u8>)>),
+    Both(
+        Box<(ImageEntry<I>, ImageEntry<I>)>,
+        Option<(Vec<u8>, Vec<u8>)>,
+    ),
     Unreadable(usize, Omission),
 }
 
-struct Pairs {
-    sides: [Peekable<Entries>; 2],
+struct Pairs<I> {
+    sides: [Peekable<EntryIterator<I>>; 2],
     /// For inodes with several names, the first name met, by inode reference.
     names: [HashMap<u64, Vec<u8>>; 2],
     links: bool,
 }
 
-impl Pairs {
-    fn take(&mut self, side: usize) -> Option<Result<ImageEntry, Pair>> {
+impl<I> Pairs<I> {
+    fn take(&mut self, side: usize) -> Option<Result<ImageEntry<I>, Pair<I>>> {
         let taken = self.sides.get_mut(side)?.next()?;
         Some(taken.map_err(|omission| Pair::Unreadable(side, omission)))
     }
 
     /// The first name of the file that an entry is a hard link to.
-    fn first_name(&mut self, side: usize, found: &ImageEntry) -> Vec<u8> {
-        let is_linked = found.inode.nlink > 1 && found.inode.kind != NodeKind::Directory;
+    fn first_name(&mut self, side: usize, found: &ImageEntry<I>) -> Vec<u8> {
+        let is_linked = found.metadata.nlink > 1 && found.kind != NodeKind::Directory;
         match self.names.get_mut(side).filter(|_| is_linked) {
             Some(names) => {
-                let name = names.entry(found.reference.0);
+                let name = names.entry(found.reference);
                 name.or_insert_with(|| found.path.clone()).clone()
             }
             None => found.path.clone(),
@@ -162,10 +232,10 @@ impl Pairs {
     }
 }
 
-impl Iterator for Pairs {
-    type Item = Pair;
+impl<I> Iterator for Pairs<I> {
+    type Item = Pair<I>;
 
-    fn next(&mut self) -> Option<Pair> {
+    fn next(&mut self) -> Option<Pair<I>> {
         let [first, second] = &mut self.sides;
         let order = match (first.peek(), second.peek()) {
             (None, None) => return None,
@@ -192,18 +262,18 @@ impl Iterator for Pairs {
     }
 }
 
-fn compare(
-    images: [&Arc<Image>; 2],
+fn compare<I: Comparable>(
+    images: [&Arc<I>; 2],
     aspects: Aspects,
     cancel: &CancelToken,
-    pair: Pair,
+    pair: Pair<I::Inode>,
 ) -> (Vec<u8>, Vec<Told>) {
     match pair {
         Pair::Only(0, found) => (found.path, vec![Told::Different(Difference::OnlyFirst)]),
         Pair::Only(_, found) => (found.path, vec![Told::Different(Difference::OnlySecond)]),
         Pair::Unreadable(side, omission) => {
             let reason = omission.source.to_string();
-            let damage = crate::Damage::new(crate::Part::DirectoryTable, 0, reason);
+            let damage = Damage::new(Part::DirectoryTable, 0, reason);
             (omission.path, vec![Told::Unreadable(side, damage.into())])
         }
         Pair::Both(both, names) => {
@@ -219,19 +289,19 @@ fn compare(
 
 /// Compares two entries with the same path. If their kinds differ, nothing else is compared;
 /// contents are compared only if the sizes are equal.
-fn compare_entries(
-    images: [&Arc<Image>; 2],
+fn compare_entries<I: Comparable>(
+    images: [&Arc<I>; 2],
     aspects: Aspects,
     cancel: &CancelToken,
-    (first, second): (&ImageEntry, &ImageEntry),
+    (first, second): (&ImageEntry<I::Inode>, &ImageEntry<I::Inode>),
     told: &mut Vec<Told>,
 ) {
     let mut differ = |difference| told.push(Told::Different(difference));
     let (a, b) = (&first.metadata, &second.metadata);
-    if first.inode.kind != second.inode.kind {
-        return differ(Difference::Kind(first.inode.kind, second.inode.kind));
+    if first.kind != second.kind {
+        return differ(Difference::Kind(first.kind, second.kind));
     }
-    let (form, other_form) = (first.inode.extended, second.inode.extended);
+    let (form, other_form) = (first.is_extended, second.is_extended);
     if aspects.inodes && form != other_form {
         differ(Difference::Form(form, other_form));
     }
@@ -247,29 +317,34 @@ fn compare_entries(
     if aspects.mtime && a.mtime_s != b.mtime_s {
         differ(Difference::Mtime(a.mtime_s, b.mtime_s));
     }
-    match (&first.inode.body, &second.inode.body) {
-        (Body::File(file), Body::File(other)) if file.size != other.size => {
-            differ(Difference::Size(file.size, other.size));
+    match first.kind {
+        NodeKind::File if a.size_bytes != b.size_bytes => {
+            differ(Difference::Size(a.size_bytes, b.size_bytes));
         }
-        (Body::File(file), Body::File(other)) if aspects.contents => {
-            match equal_contents(images, file, other, cancel) {
+        NodeKind::File if aspects.contents => {
+            match I::equal_contents(images, first, second, cancel) {
                 Ok(true) => {}
                 Ok(false) => differ(Difference::Content),
                 Err((side, error)) => told.push(Told::Unreadable(side, error)),
             }
         }
-        (Body::Symlink(target), Body::Symlink(other)) if target != other => {
-            differ(Difference::Target);
-        }
-        (Body::Device(_), Body::Device(_)) if a.rdev != b.rdev => {
+        NodeKind::Symlink => match both(images, first, second, I::target) {
+            Ok((target, other)) if target != other => differ(Difference::Target),
+            Ok(_) => {}
+            Err((side, error)) => told.push(Told::Unreadable(side, error)),
+        },
+        NodeKind::BlockDevice | NodeKind::CharacterDevice if a.rdev != b.rdev => {
             differ(Difference::Device(a.rdev, b.rdev));
         }
         _ => {}
     }
     if aspects.xattrs {
-        let xattrs =
-            |side: usize, found: &ImageEntry| xattrs(images[side], found).map_err(|e| (side, e));
-        let both = xattrs(0, first).and_then(|first| Ok((first, xattrs(1, second)?)));
+        let xattrs = |image: &I, entry: &ImageEntry<I::Inode>| {
+            let mut xattrs = image.xattrs(entry)?;
+            xattrs.sort();
+            Ok(xattrs)
+        };
+        let both = both(images, first, second, xattrs);
         match both {
             Ok((first, second)) if first == second => {}
             Ok(_) => told.push(Told::Different(Difference::Xattrs)),
@@ -278,63 +353,29 @@ fn compare_entries(
     }
 }
 
-fn xattrs(image: &Image, found: &ImageEntry) -> Result<Vec<Xattr>, Error> {
-    let Some(index) = found.inode.xattrs else {
-        return Ok(Vec::new());
-    };
-    let mut xattrs = image.xattrs(index)?.collect::<Result<Vec<_>, _>>()?;
-    xattrs.sort();
-    Ok(xattrs)
+/// What `read` gives of both entries.
+fn both<I: Comparable, T>(
+    [image, other]: [&Arc<I>; 2],
+    first: &ImageEntry<I::Inode>,
+    second: &ImageEntry<I::Inode>,
+    read: impl Fn(&I, &ImageEntry<I::Inode>) -> Result<T, Error>,
+) -> Result<(T, T), (usize, Error)> {
+    let first = read(image, first).map_err(|error| (0, error))?;
+    let second = read(other, second).map_err(|error| (1, error))?;
+    Ok((first, second))
 }
 
-/// Whether two files of one size have the same content.
-fn equal_contents(
-    images: [&Arc<Image>; 2],
-    first: &File,
-    second: &File,
+/// Whether two contents of one size are equal. An error comes with the number of the content, 0 or
+/// 1.
+///
+/// # Errors
+/// A content cannot be read.
+pub fn equal_streams(
+    first: Box<dyn Content>,
+    second: Box<dyn Content>,
     cancel: &CancelToken,
 ) -> Result<bool, (usize, Error)> {
-    let [image, other] = images;
-    if image.superblock.block_size != other.superblock.block_size {
-        return equal_streams(images, first, second, cancel);
-    }
-    let pieces = image.pieces(first).map_err(|error| (0, error))?;
-    let mut others = other.pieces(second).map_err(|error| (1, error))?;
-    let (mut content, mut other_content) = (Vec::new(), Vec::new());
-    for piece in pieces {
-        if cancel.is_cancelled() {
-            // The caller discards the result of a cancelled comparison.
-            return Ok(true);
-        }
-        let piece = piece.map_err(|error| (0, error))?;
-        let Some(twin) = others.next() else {
-            return Ok(false);
-        };
-        let twin = twin.map_err(|error| (1, error))?;
-        let alike = image.is_stored_alike(&piece, (other, &twin));
-        if alike.map_err(|error| (0, error))? {
-            continue;
-        }
-        let read = image.read_piece(&piece, &mut content);
-        read.map_err(|error| (0, error))?;
-        let read = other.read_piece(&twin, &mut other_content);
-        read.map_err(|error| (1, error))?;
-        if content != other_content {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Like [`equal_contents`], for images with different block sizes.
-fn equal_streams(
-    [image, other]: [&Arc<Image>; 2],
-    first: &File,
-    second: &File,
-    cancel: &CancelToken,
-) -> Result<bool, (usize, Error)> {
-    let mut stream = Stream::new(image, first);
-    let mut twin = Stream::new(other, second);
+    let (mut stream, mut twin) = (Stream::new(first), Stream::new(second));
     loop {
         if cancel.is_cancelled() {
             // The caller discards the result of a cancelled comparison.
@@ -361,16 +402,16 @@ fn equal_streams(
 
 /// A file content, read through a buffer.
 struct Stream {
-    file: InFile,
+    content: Box<dyn Content>,
     /// Bytes left of the hole that comes next.
     hole_bytes: u64,
     buffer: Vec<u8>,
 }
 
 impl Stream {
-    fn new(image: &Arc<Image>, file: &File) -> Self {
+    fn new(content: Box<dyn Content>) -> Self {
         Stream {
-            file: InFile::new(image, file),
+            content,
             hole_bytes: 0,
             buffer: vec![0; BUFFER_BYTES],
         }
@@ -379,7 +420,7 @@ impl Stream {
     /// Bytes left of the hole at the current position; 0 if there is none.
     fn hole(&mut self) -> Result<u64, Error> {
         if self.hole_bytes == 0 {
-            self.hole_bytes = self.file.pass_hole()?;
+            self.hole_bytes = self.content.skip_hole().map_err(error_of)?;
         }
         Ok(self.hole_bytes)
     }
@@ -397,11 +438,22 @@ impl Stream {
                 filled += zeros;
                 continue;
             }
-            match self.file.read_on(room)? {
+            match self.content.read(room).map_err(error_of)? {
                 0 => break,
                 count => filled += count,
             }
         }
         Ok(filled)
+    }
+}
+
+/// The error of an image behind one of a node.
+fn error_of(error: NodeError) -> Error {
+    match error {
+        NodeError::Entry(error) | NodeError::Source(error) => match error.downcast::<Error>() {
+            Ok(own) => *own,
+            Err(other) => Damage::new(Part::Data, 0, other.to_string()).into(),
+        },
+        NodeError::Cancelled => Damage::new(Part::Data, 0, "interrupted").into(),
     }
 }

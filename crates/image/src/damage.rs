@@ -11,9 +11,12 @@ pub enum Error {
     /// The file cannot be opened or read.
     #[error(transparent)]
     Fs(#[from] hedgerow_fs::Error),
-    /// It does not start with the magic number of SquashFS.
-    #[error("not a SquashFS image")]
-    NotAnImage,
+    /// It has not the magic number of this format.
+    #[error("not {0} image")]
+    NotAnImage(&'static str),
+    /// It needs something that is not supported.
+    #[error("{0} is not supported")]
+    Unsupported(String),
     /// It is an image of another version of the format.
     #[error("SquashFS {major}.{minor} is not supported, only 4.0")]
     Version {
@@ -59,7 +62,7 @@ pub struct Damage {
 
 impl Damage {
     /// Damage that is not attributed to an entry.
-    pub(crate) fn new(part: Part, position: u64, what: impl Into<String>) -> Self {
+    pub fn new(part: Part, position: u64, what: impl Into<String>) -> Self {
         Damage {
             part,
             position,
@@ -69,7 +72,7 @@ impl Damage {
     }
 
     /// The same damage, attributed to the entry at `path`.
-    pub(crate) fn at(self, path: &[u8]) -> Self {
+    pub fn at(self, path: &[u8]) -> Self {
         Damage {
             path: Some(path.into()),
             ..self

@@ -1,0 +1,528 @@
+//! Where the clusters of a compressed content are: an index tells for each logical block whether a
+//! cluster begins in it, or how far it is to the one where it does.
+
+use super::{Image, Inode};
+use crate::format::cluster::{
+    advise, BLOCK_COUNT, FULL_INDEX_GAP, HEAD, HEADER_BYTES, IN_PACKED, MOST_BYTES,
+    MOST_CONTENT_BYTES, NOT_HEAD, PARTIAL, PLAIN, SECOND_HEAD,
+};
+use crate::format::{array, incompat, Layout};
+use hedgerow_codec::cluster::Algorithm;
+use hedgerow_image::{Damage, Part, Result};
+
+/// Logical blocks of compact indexes are not larger than this power of two of bytes.
+const MOST_COMPACT_BITS: u32 = 14;
+/// The bits of an entry that tell its kind.
+const KIND: u16 = 3;
+
+/// The index of a compressed content, and what its header tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClusterMap {
+    /// Size of a logical block as a power of two of bytes.
+    bits: u32,
+    advised: u16,
+    algorithms: [u8; 2],
+    index: Index,
+    /// Number of logical blocks.
+    blocks: u64,
+    tail: Option<Tail>,
+}
+
+/// Where the entries are.
+#[derive(Clone, Copy, Debug)]
+enum Index {
+    /// Eight bytes each, from here on.
+    Full(u64),
+    /// Some of four bytes, then so many of two, then again of four.
+    Compact { start: u64, first: u64, short: u64 },
+    /// There is none: the whole content is in the packed inode.
+    None,
+}
+
+/// The last cluster of a content, if it is not in blocks.
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    /// The logical block in which it begins.
+    block: u64,
+    place: TailPlace,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TailPlace {
+    /// Behind the index.
+    Inline { position: u64, bytes: u64 },
+    /// In the packed inode, at this place.
+    Packed(u64),
+}
+
+/// A cluster with the part of the content that it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Extent {
+    /// Where the part begins and how long it is, in bytes.
+    pub start: u64,
+    pub length: u64,
+    pub place: ExtentPlace,
+}
+
+/// Where a cluster is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ExtentPlace {
+    /// In the packed inode, at this place.
+    Packed(u64),
+    /// In the image.
+    Cluster {
+        position: u64,
+        bytes: u64,
+        form: ClusterForm,
+    },
+}
+
+/// How a cluster holds its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClusterForm {
+    /// As it is.
+    Plain,
+    /// As it is, rotated, because it begins so many bytes behind the start of a logical block.
+    Rotated(u64),
+    /// Compressed; if the flag is set, it goes on behind what is wanted.
+    Compressed(Algorithm, bool),
+}
+
+/// An entry of the index.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    kind: u16,
+    /// Where in the logical block the cluster begins.
+    inside: u64,
+    /// Distance to the logical block in which the cluster begins.
+    back: u64,
+    /// Number of blocks of the cluster, if this entry tells it.
+    count: Option<u64>,
+    address: u32,
+    is_partial: bool,
+}
+
+impl Entry {
+    fn is_head(self) -> bool {
+        self.kind != NOT_HEAD
+    }
+}
+
+impl Image {
+    /// Reads what is common to all clusters of an inode.
+    pub(crate) fn cluster_map(&self, inode: &Inode) -> Result<ClusterMap> {
+        let start = inode.end().next_multiple_of(HEADER_BYTES);
+        let header = self.metadata_array::<8>(Part::InodeTable, start)?;
+        let block_bits = u32::from(self.superblock.block_bits);
+        let mut map = ClusterMap {
+            bits: block_bits,
+            advised: u16::from_le_bytes(array(&header, 4)),
+            algorithms: [header[6] & 0xf, header[6] >> 4],
+            index: Index::None,
+            blocks: inode.size.div_ceil(1 << block_bits),
+            tail: None,
+        };
+        let whole = u64::from_le_bytes(header);
+        if whole & IN_PACKED != 0 {
+            map.tail = Some(Tail {
+                block: 0,
+                place: TailPlace::Packed(whole ^ IN_PACKED),
+            });
+            return Ok(map);
+        }
+        map.bits += u32::from(header[7] & 0xf);
+        map.blocks = inode.size.div_ceil(1 << map.bits);
+        let entries = start + HEADER_BYTES;
+        map.index = if inode.layout == Layout::CompressedFull {
+            if map.advised & advise::TWO_BYTES != 0 {
+                return Err(inode
+                    .damage("an index of extents, which is not supported")
+                    .into());
+            }
+            Index::Full(entries + FULL_INDEX_GAP as u64)
+        } else {
+            let big = map.advised & advise::BIG;
+            if map.bits > MOST_COMPACT_BITS || big != 0 && big != advise::BIG {
+                return Err(inode.damage("a compact index of an unknown form").into());
+            }
+            // Packs of two bytes an entry begin at multiples of their size.
+            let first = (32 - entries % 32) / 4 % 8;
+            let has_short = map.advised & advise::TWO_BYTES != 0 && map.bits <= 12;
+            let short = match map.blocks.checked_sub(first) {
+                Some(rest) if has_short => rest - rest % 16,
+                _ => 0,
+            };
+            Index::Compact {
+                start: entries,
+                first,
+                short,
+            }
+        };
+        map.tail = self.tail(inode, &map, &header)?;
+        Ok(map)
+    }
+
+    /// Finds the last cluster, if it is not in blocks.
+    fn tail(&self, inode: &Inode, map: &ClusterMap, header: &[u8; 8]) -> Result<Option<Tail>> {
+        let inline = u64::from(u16::from_le_bytes(array(header, 2)));
+        let is_packed = map.advised & advise::FRAGMENT != 0;
+        let is_inline = map.advised & advise::INLINE != 0 && inline > 0;
+        if inode.size == 0 || !is_packed && !is_inline {
+            return Ok(None);
+        }
+        let (block, head) = self.head(inode, map, inode.size - 1)?;
+        let place = if is_packed {
+            let low = u64::from(u32::from_le_bytes(array(header, 0)));
+            let high = match map.index {
+                Index::Full(_) => u64::from(head.address) << 32,
+                _ => 0,
+            };
+            TailPlace::Packed(low | high)
+        } else {
+            let position = map.index_end();
+            let block_bytes = self.superblock.block_bytes();
+            if position % block_bytes + inline > block_bytes {
+                return Err(inode.damage("a last cluster that crosses a block").into());
+            }
+            TailPlace::Inline {
+                position,
+                bytes: inline,
+            }
+        };
+        Ok(Some(Tail { block, place }))
+    }
+
+    /// The logical block and the entry in which the cluster of the byte at `offset` begins.
+    fn head(&self, inode: &Inode, map: &ClusterMap, offset: u64) -> Result<(u64, Entry)> {
+        let own = offset >> map.bits;
+        let mut block = own;
+        let mut entry = self.entry(inode, map, block)?;
+        let inside = offset & ((1 << map.bits) - 1);
+        if entry.is_head() && inside >= entry.inside {
+            return Ok((block, entry));
+        }
+        let mut back = if entry.is_head() { 1 } else { entry.back };
+        loop {
+            let before = block.checked_sub(back).filter(|_| back > 0);
+            block = before.ok_or_else(|| inode.damage("a cluster without a start"))?;
+            if (own - block) << map.bits > MOST_CONTENT_BYTES {
+                return Err(inode.damage("a cluster with too much content").into());
+            }
+            entry = self.entry(inode, map, block)?;
+            if entry.is_head() {
+                return Ok((block, entry));
+            }
+            back = entry.back;
+        }
+    }
+
+    /// The cluster that holds the byte at `offset`, which is in the content.
+    pub(crate) fn extent(&self, inode: &Inode, map: &ClusterMap, offset: u64) -> Result<Extent> {
+        if let (Index::None, Some(tail)) = (map.index, map.tail) {
+            let TailPlace::Packed(place) = tail.place else {
+                return Err(inode.damage("a content without an index").into());
+            };
+            return Ok(Extent {
+                start: 0,
+                length: inode.size,
+                place: ExtentPlace::Packed(place),
+            });
+        }
+        let (block, head) = self.head(inode, map, offset)?;
+        let start = (block << map.bits) + head.inside;
+        let is_tail = map.tail.filter(|tail| tail.block == block);
+        if let Some(Tail {
+            place: TailPlace::Packed(place),
+            ..
+        }) = is_tail
+        {
+            return Ok(Extent {
+                start,
+                length: inode.size - start,
+                place: ExtentPlace::Packed(place),
+            });
+        }
+        let end = self.end(inode, map, block, start)?;
+        let length = end.checked_sub(start).filter(|length| *length > 0);
+        let length = length.ok_or_else(|| inode.damage("a cluster without content"))?;
+        let (position, bytes) = match is_tail.map(|tail| tail.place) {
+            Some(TailPlace::Inline { position, bytes }) => (position, bytes),
+            _ => {
+                let position = u64::from(head.address) << self.superblock.block_bits;
+                (position, self.stored_bytes(inode, map, block, head)?)
+            }
+        };
+        if bytes == 0 || bytes > MOST_BYTES {
+            return Err(inode.damage(format!("a cluster of {bytes} bytes")).into());
+        }
+        self.bytes.check(Part::Data, position, bytes)?;
+        let algorithm = |number: usize| {
+            let id = map.algorithms.get(number).copied().unwrap_or_default();
+            let algorithm = Algorithm::from_id(id);
+            algorithm.ok_or_else(|| inode.damage(format!("the unknown compressor {id}")))
+        };
+        let form = match head.kind {
+            PLAIN if length > bytes => {
+                return Err(inode
+                    .damage("a plain cluster longer than its blocks")
+                    .into())
+            }
+            PLAIN if map.advised & advise::INTERLACED != 0 => {
+                ClusterForm::Rotated(start % self.superblock.block_bytes())
+            }
+            PLAIN => ClusterForm::Plain,
+            HEAD => ClusterForm::Compressed(algorithm(0)?, head.is_partial),
+            _ => ClusterForm::Compressed(algorithm(1)?, head.is_partial),
+        };
+        Ok(Extent {
+            start,
+            length,
+            place: ExtentPlace::Cluster {
+                position,
+                bytes,
+                form,
+            },
+        })
+    }
+
+    /// Where the content of a cluster ends: where the next one begins.
+    fn end(&self, inode: &Inode, map: &ClusterMap, head: u64, start: u64) -> Result<u64> {
+        for block in head + 1..map.blocks {
+            if (block << map.bits) - start > MOST_CONTENT_BYTES {
+                return Err(inode.damage("a cluster with too much content").into());
+            }
+            let entry = self.entry(inode, map, block)?;
+            if entry.is_head() {
+                return Ok(((block << map.bits) + entry.inside).min(inode.size));
+            }
+        }
+        Ok(inode.size)
+    }
+
+    /// Number of bytes of a cluster as it is stored.
+    fn stored_bytes(
+        &self,
+        inode: &Inode,
+        map: &ClusterMap,
+        block: u64,
+        head: Entry,
+    ) -> Result<u64> {
+        let big = match head.kind {
+            HEAD => advise::BIG_FIRST,
+            _ => advise::BIG_SECOND,
+        };
+        let count = if map.advised & big == 0 || block + 1 >= map.blocks {
+            1
+        } else {
+            let next = self.entry(inode, map, block + 1)?;
+            match next.count {
+                _ if next.is_head() => 1,
+                Some(count) => count,
+                None => return Err(inode.damage("a cluster without a size").into()),
+            }
+        };
+        Ok(count << self.superblock.block_bits)
+    }
+
+    /// The entry of a logical block.
+    fn entry(&self, inode: &Inode, map: &ClusterMap, block: u64) -> Result<Entry> {
+        let entry = match map.index {
+            _ if block >= map.blocks => {
+                return Err(inode.damage("a logical block behind the end").into())
+            }
+            Index::None => return Err(inode.damage("a content without an index").into()),
+            Index::Full(start) => self.full_entry(map, start + block * 8)?,
+            Index::Compact { .. } => self.compact_entry(inode, map, block)?,
+        };
+        if entry.is_head() && entry.inside >= 1 << map.bits {
+            return Err(inode
+                .damage("a cluster that begins behind its block")
+                .into());
+        }
+        Ok(entry)
+    }
+
+    fn full_entry(&self, map: &ClusterMap, position: u64) -> Result<Entry> {
+        let bytes = self.metadata_array::<8>(Part::InodeTable, position)?;
+        let advised = u16::from_le_bytes(array(&bytes, 0));
+        let kind = advised & KIND;
+        if kind != NOT_HEAD {
+            return Ok(Entry {
+                kind,
+                inside: u16::from_le_bytes(array(&bytes, 2)).into(),
+                address: u32::from_le_bytes(array(&bytes, 4)),
+                is_partial: advised & PARTIAL != 0,
+                ..Entry::default()
+            });
+        }
+        let back = u16::from_le_bytes(array(&bytes, 4));
+        Ok(not_head(map, back.into()))
+    }
+
+    fn compact_entry(&self, inode: &Inode, map: &ClusterMap, block: u64) -> Result<Entry> {
+        let Index::Compact {
+            start,
+            first,
+            short,
+        } = map.index
+        else {
+            return Err(inode.damage("a content without an index").into());
+        };
+        // Packs of 16 entries in 32 bytes, or of 2 in 8; the last four bytes are an address.
+        let is_short = block >= first && block - first < short;
+        let (count, bytes) = if is_short { (16, 32) } else { (2, 8) };
+        let position = match block.checked_sub(first + short) {
+            _ if is_short => start + first * 4 + (block - first) * 2,
+            Some(rest) => start + first * 4 + short * 2 + rest * 4,
+            None => start + block * 4,
+        };
+        let pack_start = position - position % bytes;
+        let mut pack = [0; 32];
+        let pack = pack.get_mut(..bytes as usize).unwrap_or_default();
+        self.read_metadata(Part::InodeTable, pack_start, pack)?;
+        let number = ((position - pack_start) * count / bytes) as usize;
+        let pack = Pack {
+            bytes: pack,
+            count: count as usize,
+            low_bits: map.bits.max(BLOCK_COUNT.trailing_zeros() + 1),
+        };
+        let (kind, low) = pack.get(number);
+        if kind == NOT_HEAD {
+            let is_last = number + 1 == pack.count;
+            let back = if is_last && low & u64::from(BLOCK_COUNT) == 0 {
+                // The last entry tells the distance forward; that backward follows from the one
+                // before.
+                match pack.get(number.saturating_sub(1)) {
+                    (NOT_HEAD, low) if low & u64::from(BLOCK_COUNT) != 0 => 2,
+                    (NOT_HEAD, low) => low + 1,
+                    _ => 1,
+                }
+            } else {
+                low
+            };
+            return Ok(not_head(map, back));
+        }
+        let before = pack.blocks_before(number, map.advised & advise::BIG != 0);
+        let before = before.ok_or_else(|| inode.damage("a compact index that makes no sense"))?;
+        let base = array(pack.bytes, pack.bytes.len().saturating_sub(4));
+        Ok(Entry {
+            kind,
+            inside: low,
+            address: u32::from_le_bytes(base).wrapping_add(before),
+            ..Entry::default()
+        })
+    }
+
+    /// Whether compressed data stands at the end of its cluster, behind zeros.
+    pub(crate) fn pads_with_zeros(&self) -> bool {
+        self.superblock.has(incompat::ZERO_PADDING)
+    }
+}
+
+impl ClusterMap {
+    /// The end of the index.
+    fn index_end(&self) -> u64 {
+        match self.index {
+            Index::Full(start) => start + self.blocks * 8,
+            Index::Compact {
+                start,
+                first,
+                short,
+            } => {
+                let rest = self.blocks.saturating_sub(first + short);
+                let position = start + first.min(self.blocks) * 4 + short * 2 + rest * 4;
+                // Behind the last pack of two entries.
+                position.next_multiple_of(8)
+            }
+            Index::None => 0,
+        }
+    }
+
+    /// Number of bytes of the index, at least.
+    pub(crate) fn index_bytes(&self) -> u64 {
+        match self.index {
+            Index::Full(_) => self.blocks.saturating_mul(8),
+            Index::Compact { .. } => self.blocks.saturating_mul(2),
+            Index::None => 0,
+        }
+    }
+
+    /// Whether the content, or its end, is in the packed inode.
+    pub(crate) fn uses_packed(&self) -> bool {
+        let tail = self.tail.map(|tail| tail.place);
+        matches!(tail, Some(TailPlace::Packed(_)))
+    }
+}
+
+/// An entry of a logical block in which no cluster begins.
+fn not_head(map: &ClusterMap, back: u64) -> Entry {
+    let count = back & u64::from(BLOCK_COUNT) != 0 && map.advised & advise::BIG != 0;
+    if count {
+        return Entry {
+            kind: NOT_HEAD,
+            back: 1,
+            count: Some(back & !u64::from(BLOCK_COUNT)),
+            ..Entry::default()
+        };
+    }
+    Entry {
+        kind: NOT_HEAD,
+        back,
+        ..Entry::default()
+    }
+}
+
+/// Some entries of a compact index: each has a kind of two bits above a number of some bits.
+struct Pack<'p> {
+    bytes: &'p [u8],
+    count: usize,
+    low_bits: u32,
+}
+
+impl Pack<'_> {
+    fn get(&self, number: usize) -> (u16, u64) {
+        let bits = (self.bytes.len() - 4) * 8 / self.count;
+        let at = number * bits;
+        let mut word = [0; 4];
+        for (to, from) in word.iter_mut().zip(self.bytes.iter().skip(at / 8)) {
+            *to = *from;
+        }
+        let word = u32::from_le_bytes(word) >> (at % 8);
+        let low = word & ((1 << self.low_bits) - 1);
+        ((word >> self.low_bits) as u16 & KIND, low.into())
+    }
+
+    /// The number of blocks between the pack's address and the cluster of the entry `number`.
+    fn blocks_before(&self, number: usize, is_big: bool) -> Option<u32> {
+        let count_bit = u64::from(BLOCK_COUNT);
+        let mut at = number as i64;
+        let mut blocks: u64 = if is_big { 0 } else { 1 };
+        while at > 0 {
+            at -= 1;
+            let (kind, low) = self.get(at as usize);
+            let is_inside = kind == NOT_HEAD;
+            if !is_big {
+                if is_inside {
+                    at -= low as i64;
+                }
+                blocks += u64::from(at >= 0);
+            } else if is_inside && low & count_bit != 0 {
+                at -= 1;
+                blocks += low & !count_bit;
+            } else if is_inside {
+                at -= i64::try_from(low.checked_sub(2)?).ok()?;
+            } else {
+                blocks += 1;
+            }
+        }
+        u32::try_from(blocks).ok()
+    }
+}
+
+/// The kind of the second compressor's clusters is known, too.
+const _: () = assert!(SECOND_HEAD == KIND);
+
+/// What is damaged about a cluster.
+pub(crate) fn bad_cluster(position: u64, what: impl Into<String>) -> Damage {
+    Damage::new(Part::Data, position, what)
+}

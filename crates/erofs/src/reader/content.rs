@@ -1,0 +1,282 @@
+//! Contents, read from start to end.
+
+use super::map::Map;
+use super::{Image, Inode, Piece, Stored};
+use hedgerow_image::{Error, Part, Result};
+use hedgerow_tree::{Content, NodeError, NodeKind};
+use std::sync::Arc;
+
+/// Larger clusters are not cached.
+const CACHED_BYTES: usize = 1 << 20;
+
+/// The pieces of a content in order.
+pub struct Pieces<'i> {
+    image: &'i Image,
+    inode: Inode,
+    map: Option<Map>,
+    offset: u64,
+}
+
+impl Image {
+    /// The pieces of the content of an inode.
+    pub fn pieces(&self, inode: &Inode) -> Pieces<'_> {
+        Pieces {
+            image: self,
+            inode: *inode,
+            map: None,
+            offset: 0,
+        }
+    }
+
+    /// Reads a piece into `content`, which is replaced.
+    ///
+    /// # Errors
+    /// The piece cannot be read.
+    pub fn read_piece(&self, piece: &Piece, content: &mut Vec<u8>) -> Result<()> {
+        content.clear();
+        content.resize(piece.length as usize, 0);
+        match piece.stored {
+            Stored::Hole => Ok(()),
+            Stored::Raw(position) => self.bytes.read(Part::Data, position, content),
+            Stored::Cluster {
+                position,
+                bytes,
+                form,
+                around,
+            } => {
+                if around == (0, 0) {
+                    return self.read_cluster(position, bytes, form, content);
+                }
+                let mut whole = vec![0; (around.0 + piece.length + around.1) as usize];
+                self.read_cluster(position, bytes, form, &mut whole)?;
+                let found = whole.get(around.0 as usize..).unwrap_or_default();
+                content.clear();
+                content.extend(found.iter().take(piece.length as usize));
+                Ok(())
+            }
+            Stored::Packed(place) => self.read_packed(place, content),
+        }
+    }
+
+    /// Fills `content` from the packed inode, from `place` on.
+    fn read_packed(&self, mut place: u64, mut content: &mut [u8]) -> Result<()> {
+        let (inode, map) = self.packed_inode()?;
+        while !content.is_empty() {
+            let Some(piece) = self.piece(&inode, &map, place)? else {
+                return Err(inode.damage("parts of files behind its end").into());
+            };
+            let (cluster, skipped) = self.packed_cluster(&piece)?;
+            let found = cluster.get(skipped..).unwrap_or_default();
+            let count = found.len().min(content.len());
+            if count == 0 {
+                return Err(inode.damage("a part without content").into());
+            }
+            let (filled, rest) = content.split_at_mut(count);
+            filled.copy_from_slice(found.get(..count).unwrap_or_default());
+            place += count as u64;
+            content = rest;
+        }
+        Ok(())
+    }
+
+    /// The inode that holds parts of other files.
+    pub(crate) fn packed_inode(&self) -> Result<(Inode, Map)> {
+        if let Some(known) = self.packed.get() {
+            return Ok(*known);
+        }
+        let number = self.superblock.packed;
+        let inode = self.inode(number)?;
+        let map = self.map(&inode)?;
+        let is_circle = matches!(map, Map::Clusters(map) if map.uses_packed());
+        let is_too_long = self.index_bytes(&inode)? > self.bytes.length();
+        if number == 0 || inode.kind != NodeKind::File || is_circle || is_too_long {
+            return Err(inode.damage("no inode for parts of files").into());
+        }
+        Ok(*self.packed.get_or_init(|| (inode, map)))
+    }
+
+    /// The whole cluster of a piece of the packed inode, from the cache or from the image, and the
+    /// number of its bytes before the piece. Neighbours need the same cluster.
+    fn packed_cluster(&self, piece: &Piece) -> Result<(Arc<Vec<u8>>, usize)> {
+        let Stored::Cluster {
+            position,
+            bytes,
+            form,
+            around: (before, behind),
+        } = piece.stored
+        else {
+            let mut content = Vec::new();
+            self.read_piece(piece, &mut content)?;
+            return Ok((Arc::new(content), 0));
+        };
+        let length = (before + piece.length + behind) as usize;
+        let read = || {
+            let mut content = vec![0; length];
+            self.read_cluster(position, bytes, form, &mut content)?;
+            Ok::<_, Error>(content)
+        };
+        let cluster = if length <= CACHED_BYTES {
+            self.clusters.get(position, read)?
+        } else {
+            Arc::new(read()?)
+        };
+        // Another map of a hostile image may have cut the same cluster elsewhere.
+        if cluster.len() != length {
+            return Ok((Arc::new(read()?), before as usize));
+        }
+        Ok((cluster, before as usize))
+    }
+
+    /// The whole content of an inode of at most `limit` bytes.
+    pub(crate) fn small_content(&self, inode: &Inode, limit: u64) -> Result<Vec<u8>> {
+        if inode.size > limit {
+            return Err(inode
+                .damage(format!("a content of {} bytes", inode.size))
+                .into());
+        }
+        let (mut all, mut content) = (Vec::new(), Vec::new());
+        for piece in self.pieces(inode) {
+            self.read_piece(&piece?, &mut content)?;
+            all.extend_from_slice(&content);
+        }
+        Ok(all)
+    }
+
+    /// The target of a symbolic link.
+    ///
+    /// # Errors
+    /// It cannot be read, or has a length that no link has.
+    pub fn target(&self, inode: &Inode) -> Result<Vec<u8>> {
+        const TARGET_BYTES: u64 = 4096;
+        if inode.kind != NodeKind::Symlink || inode.size == 0 {
+            return Err(inode.damage("a link without a target").into());
+        }
+        let target = self.small_content(inode, TARGET_BYTES)?;
+        if target.contains(&0) {
+            return Err(inode.damage("a target with a zero byte").into());
+        }
+        Ok(target)
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Result<Piece>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let map = match self.map {
+            Some(map) => map,
+            None => match self.image.map(&self.inode) {
+                Ok(map) => *self.map.insert(map),
+                // Told once; there are no pieces to go on with.
+                Err(error) if self.offset < self.inode.size => {
+                    self.offset = self.inode.size;
+                    return Some(Err(error));
+                }
+                Err(_) => return None,
+            },
+        };
+        let piece = self
+            .image
+            .piece(&self.inode, &map, self.offset)
+            .transpose()?;
+        match &piece {
+            Ok(piece) => self.offset += piece.length,
+            Err(_) => self.offset = self.inode.size,
+        }
+        Some(piece)
+    }
+}
+
+/// The content of a regular file of an image.
+pub(super) struct InFile {
+    image: Arc<Image>,
+    inode: Inode,
+    map: Option<Map>,
+    offset: u64,
+    /// The piece at `offset`, if it is known.
+    piece: Option<Piece>,
+    /// A piece that is longer than the caller's buffer.
+    content: Vec<u8>,
+    /// Number of bytes of `content` already returned.
+    taken: usize,
+}
+
+impl InFile {
+    pub(super) fn new(image: &Arc<Image>, inode: &Inode) -> Self {
+        InFile {
+            image: image.clone(),
+            inode: *inode,
+            map: None,
+            offset: 0,
+            piece: None,
+            content: Vec::new(),
+            taken: 0,
+        }
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Piece>> {
+        if self.piece.is_none() {
+            let map = match self.map {
+                Some(map) => map,
+                None => *self.map.insert(self.image.map(&self.inode)?),
+            };
+            self.piece = self.image.piece(&self.inode, &map, self.offset)?;
+        }
+        Ok(self.piece)
+    }
+
+    fn read_on(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        if self.taken >= self.content.len() {
+            let Some(mut piece) = self.next_piece()? else {
+                return Ok(0);
+            };
+            if piece.stored == Stored::Hole {
+                // A reader that does not ask for holes gets them in parts.
+                piece.length = piece.length.min(buffer.len() as u64);
+            }
+            self.piece = None;
+            self.offset += piece.length;
+            self.taken = 0;
+            self.image.read_piece(&piece, &mut self.content)?;
+        }
+        let rest = self.content.get(self.taken..).unwrap_or_default();
+        let count = rest.len().min(buffer.len());
+        for (to, from) in buffer.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        self.taken += count;
+        Ok(count)
+    }
+
+    fn pass_hole(&mut self) -> Result<u64> {
+        let mut passed = 0;
+        while self.taken >= self.content.len() {
+            match self.next_piece()? {
+                Some(piece) if piece.stored == Stored::Hole => {
+                    passed += piece.length;
+                    self.offset += piece.length;
+                    self.piece = None;
+                }
+                _ => break,
+            }
+        }
+        Ok(passed)
+    }
+}
+
+impl Content for InFile {
+    fn size_bytes(&self) -> u64 {
+        self.inode.size
+    }
+
+    fn skip_hole(&mut self) -> std::result::Result<u64, NodeError> {
+        self.pass_hole().map_err(NodeError::entry)
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> std::result::Result<usize, NodeError> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        self.read_on(buffer).map_err(NodeError::entry)
+    }
+}

@@ -330,7 +330,13 @@ fn settings_of_a_server_are_read_in_one_place() {
         ];
         source.split('"').any(is_key) || in_parts.iter().any(|call| source.contains(call))
     };
-    for (name, source) in sources() {
+    for (name, mut source) in sources() {
+        if name.starts_with("crates/python/") {
+            // The modules of the Python package are called like keys.
+            for module in ["\"hedgerow.os\"", "\"hedgerow.errors\""] {
+                source = source.replace(module, "");
+            }
+        }
         let is_shipped = name.contains("/src/") && name != reader;
         assert!(!is_shipped || !reads(&source), "{name}");
     }

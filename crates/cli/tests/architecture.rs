@@ -335,7 +335,11 @@ fn settings_of_a_server_are_read_in_one_place() {
         ];
         source.split('"').any(is_key) || in_parts.iter().any(|call| source.contains(call))
     };
-    for (name, source) in sources() {
+    for (name, mut source) in sources() {
+        if name.starts_with("crates/python/") {
+            // This module of the Python package is called like a key.
+            source = source.replace("\"hedgerow.os\"", "");
+        }
         let is_shipped = name.contains("/src/") && name != reader && name != of_trees;
         assert!(!is_shipped || !reads(&source), "{name}");
     }

@@ -63,18 +63,20 @@ pub(crate) fn internal(py: Python<'_>, message: &str) -> PyErr {
     named(py, "InternalError", message)
 }
 
+/// The class `name` of `hedgerow.errors`.
+pub(crate) fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import(concat!("hedgerow", ".errors"))?.getattr(name)
+}
+
 /// The exception `name` of `hedgerow.errors`.
 pub(crate) fn named(py: Python<'_>, name: &str, message: &str) -> PyErr {
-    let class = || py.import(intern!(py, "hedgerow.errors"))?.getattr(name);
-    made(class().and_then(|class| class.call1((message,))))
+    made(class(py, name).and_then(|class| class.call1((message,))))
 }
 
 /// What is wrong with the image at `path`, as an `OSError` with its name.
 fn broken_image(py: Python<'_>, path: Option<&Path>, message: &str) -> PyErr {
     let exception = || {
-        let class = py
-            .import(intern!(py, "hedgerow.errors"))?
-            .getattr("ImageError")?;
+        let class = class(py, "ImageError")?;
         match path {
             Some(path) => {
                 let path = Flavor::Str.object(py, path.as_os_str().as_bytes())?;

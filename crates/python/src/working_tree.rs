@@ -1,5 +1,6 @@
 //! Git working trees: switching, status.
 
+use crate::error::class;
 use crate::path::{bytes_of, Flavor};
 use crate::repository::{environment, failed};
 use crate::run::{execution, run};
@@ -92,7 +93,7 @@ fn rejected(py: Python<'_>, message: &str, paths: Vec<&[u8]>) -> PyErr {
         for path in paths {
             list.append(Flavor::Str.object(py, path)?)?;
         }
-        let class = py.import("hedgerow.errors")?.getattr("CheckoutRejected")?;
+        let class = class(py, "CheckoutRejected")?;
         class.call1((message, list))
     };
     match exception() {

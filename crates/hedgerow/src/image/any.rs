@@ -27,6 +27,9 @@ pub enum AnyImage {
 /// The nodes of an image.
 pub type AnyNodes = Box<dyn Iterator<Item = Result<Node, NodeError>> + Send>;
 
+/// Sees an entry, with the target if it is a link.
+pub type Visit<'v> = dyn FnMut(Entry<'_>, Option<&[u8]>) -> ControlFlow<()> + 'v;
+
 /// The kinds of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -140,11 +143,7 @@ impl AnyImage {
     ///
     /// # Errors
     /// There is no such entry, or it cannot be read.
-    pub fn list(
-        &self,
-        path: &[u8],
-        visit: &mut dyn FnMut(Entry<'_>, Option<&[u8]>) -> ControlFlow<()>,
-    ) -> Result<Vec<Omission>, Error> {
+    pub fn list(&self, path: &[u8], visit: &mut Visit<'_>) -> Result<Vec<Omission>, Error> {
         let (kind, metadata) = self.find(path)?;
         if kind != NodeKind::Directory {
             let entry = Entry {

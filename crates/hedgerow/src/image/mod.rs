@@ -59,7 +59,7 @@ mod recipe;
 mod times;
 mod to_archive;
 
-pub use any::{verify, AnyImage, AnyInode, AnyNodes, Kind};
+pub use any::{verify, AnyImage, AnyInode, AnyNodes, Kind, Visit};
 pub use contents::{matching_paths, write_content, ContentError};
 pub use create::{
     create, create_with, ArchiveSource, CommitSource, DirectorySource, Format, Hooks, Source,

@@ -274,13 +274,17 @@ impl OutputFile {
         });
         let named = allowed.and_then(|()| match (&self.temporary, replace) {
             (None, false) => Ok(self.link(&self.target)?),
-            (None, true) => {
-                let temporary = self.link_beside()?;
-                let at = self.at();
-                let renamed = rustix::fs::renameat(at, &temporary.name, at, &self.target);
-                self.temporary = Some(temporary);
-                Ok(renamed?)
-            }
+            // Where there is nothing to replace, no other name is needed, which who is killed would leave.
+            (None, true) => match self.link(&self.target) {
+                Err(Errno::EXIST) => {
+                    let temporary = self.link_beside()?;
+                    let at = self.at();
+                    let renamed = rustix::fs::renameat(at, &temporary.name, at, &self.target);
+                    self.temporary = Some(temporary);
+                    Ok(renamed?)
+                }
+                linked => Ok(linked?),
+            },
             (Some(own), true) => {
                 let at = self.at();
                 Ok(rustix::fs::renameat(at, &own.name, at, &self.target)?)

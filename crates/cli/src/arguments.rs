@@ -119,7 +119,7 @@ pub enum Command {
     /// The form of `status` in a Mercurial working copy
     #[command(hide = true)]
     HgStatus(HgStatus),
-    /// Create, extract and inspect SquashFS images
+    /// Create, extract and inspect images, in SquashFS and in EROFS
     Image(Image),
     /// List, remove and check the images that working trees are mounted over
     ImageStore(ImageStore),

@@ -70,6 +70,7 @@ fn options(choices: &mut Choices) -> CreateOptions {
     let features = choices.byte();
     let stored = choices.byte();
     CreateOptions {
+        hard_links: true,
         settings: Settings::default_for(compressor, block_bytes),
         block_bytes,
         fragments: match features % 4 {

@@ -2,7 +2,7 @@
 
 use crate::HEDGEROW;
 use hedgerow_testkit::{run, Outcome, Program, Random, Repository};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::{Duration, SystemTime};
 
 const SPLIT: [(&str, &str); 1] = [("core.splitIndex", "true")];
@@ -50,6 +50,12 @@ fn shared(repository: &Repository) -> Vec<String> {
     let mut names: Vec<_> = names.filter(|it| it.starts_with("sharedindex")).collect();
     names.sort();
     names
+}
+
+/// Every index is a new file.
+fn index_file(repository: &Repository) -> (u64, std::time::SystemTime) {
+    let metadata = std::fs::metadata(repository.path(".git/index")).unwrap();
+    (metadata.ino(), metadata.modified().unwrap())
 }
 
 fn entries(repository: &Repository) -> String {
@@ -114,8 +120,11 @@ fn play(seed: u64) {
         } else {
             HEDGEROW
         };
+        let indexes = || [0, 1].map(|at: usize| index_file(&twins[at]));
+        let before = indexes();
         let expected = by(Program::Git, &twins[0], &words);
         let found = by(program, &twins[1], &words);
+        let after = indexes();
         let story = story.join("\n");
         assert_eq!(expected.code, found.code, "{story}\n{}", found.stderr);
         let [expected, found] = [0, 1].map(|at| entries(&twins[at]));
@@ -124,7 +133,11 @@ fn play(seed: u64) {
         assert_eq!(twins[0].ask(&status), twins[1].ask(&status), "{story}");
         let same = by(HEDGEROW, &twins[1], &["ls-files", "--stage", "-t", "-v"]).text();
         assert!(same == found, "{story}\n{same}");
-        assert_eq!(is_split(&twins[0]), is_split(&twins[1]), "{story}");
+        // `status` writes the index where a file was written within the same tick of the clock, which is
+        // chance.
+        if before[0] != after[0] && before[1] != after[1] {
+            assert_eq!(is_split(&twins[0]), is_split(&twins[1]), "{story}");
+        }
     }
     twins[1].git(&["fsck"]);
 }

@@ -238,7 +238,7 @@ impl Image {
         {
             return Ok(Extent {
                 start,
-                length: inode.size - start,
+                length: inode.size.saturating_sub(start),
                 place: ExtentPlace::Packed(place),
             });
         }

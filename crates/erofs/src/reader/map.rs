@@ -104,7 +104,10 @@ impl Image {
             return Err(inode.damage("a content without an index").into());
         };
         let extent = self.extent(inode, map, offset)?;
-        let before = offset - extent.start;
+        // The way back to a cluster and the way on to the next one may contradict each other.
+        let before = offset.checked_sub(extent.start);
+        let before = before.filter(|before| *before < extent.length);
+        let before = before.ok_or_else(|| inode.damage("an index that contradicts itself"))?;
         let length = extent.length - before;
         if let ExtentPlace::Packed(place) = extent.place {
             let (packed, _) = self.packed_inode()?;

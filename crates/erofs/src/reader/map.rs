@@ -73,6 +73,14 @@ impl Image {
         })
     }
 
+    /// Checks what reading a content from its start does not.
+    pub(crate) fn check_map(&self, inode: &Inode) -> Result<()> {
+        match self.map(inode)? {
+            Map::Clusters(map) => self.check_index(inode, &map),
+            Map::Direct => Ok(()),
+        }
+    }
+
     /// The piece of a content in which the byte at `offset` is, from that byte on; `None` behind the
     /// end.
     pub(crate) fn piece(&self, inode: &Inode, map: &Map, offset: u64) -> Result<Option<Piece>> {

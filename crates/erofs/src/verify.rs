@@ -213,6 +213,11 @@ fn contents(
         _ => None,
     };
     sound.extend(&packed);
+    for named in &sound {
+        if let Err(error) = image.check_map(&named.inode) {
+            findings.add_error(Part::InodeTable, &named.path, error);
+        }
+    }
     let mut seen = HashSet::new();
     let pieces = sound.into_iter().flat_map(|named| {
         let pieces = image.pieces(&named.inode);

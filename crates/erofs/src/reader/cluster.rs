@@ -238,7 +238,7 @@ impl Image {
         {
             return Ok(Extent {
                 start,
-                length: inode.size - start,
+                length: inode.size.saturating_sub(start),
                 place: ExtentPlace::Packed(place),
             });
         }
@@ -322,6 +322,27 @@ impl Image {
             }
         };
         Ok(count << self.superblock.block_bits)
+    }
+
+    /// Checks that the way back from each logical block leads to the cluster before it, as readers
+    /// that begin in the middle take it.
+    pub(crate) fn check_index(&self, inode: &Inode, map: &ClusterMap) -> Result<()> {
+        if matches!(map.index, Index::None) {
+            return Ok(());
+        }
+        let mut head = None;
+        for block in 0..map.blocks {
+            let entry = self.entry(inode, map, block)?;
+            if entry.is_head() {
+                head = Some(block);
+                continue;
+            }
+            let distance = head.map(|head| block - head);
+            if entry.back == 0 || distance.is_none_or(|distance| entry.back > distance) {
+                return Err(inode.damage("an index that contradicts itself").into());
+            }
+        }
+        Ok(())
     }
 
     /// The entry of a logical block.

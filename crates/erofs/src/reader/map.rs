@@ -73,6 +73,14 @@ impl Image {
         })
     }
 
+    /// Checks what reading a content from its start does not.
+    pub(crate) fn check_map(&self, inode: &Inode) -> Result<()> {
+        match self.map(inode)? {
+            Map::Clusters(map) => self.check_index(inode, &map),
+            Map::Direct => Ok(()),
+        }
+    }
+
     /// The piece of a content in which the byte at `offset` is, from that byte on; `None` behind the
     /// end.
     pub(crate) fn piece(&self, inode: &Inode, map: &Map, offset: u64) -> Result<Option<Piece>> {
@@ -104,7 +112,10 @@ impl Image {
             return Err(inode.damage("a content without an index").into());
         };
         let extent = self.extent(inode, map, offset)?;
-        let before = offset - extent.start;
+        // The way back to a cluster and the way on to the next one may contradict each other.
+        let before = offset.checked_sub(extent.start);
+        let before = before.filter(|before| *before < extent.length);
+        let before = before.ok_or_else(|| inode.damage("an index that contradicts itself"))?;
         let length = extent.length - before;
         if let ExtentPlace::Packed(place) = extent.place {
             let (packed, _) = self.packed_inode()?;

@@ -27,7 +27,7 @@ if __name__ == "__main__":
     for done in pending:
         part, left = done.result()
         parts.append(part)
-        shares = min(left, 8)
+        shares = min(left, max(1, 16 - pending.count()))  # enough for all workers, no more
         for share in range(1, shares + 1):
             given = f"--from={part}", f"--shard={share}/{shares}"
             pending.add(client.submit(list_part, tree, budget, next(names), *given))

@@ -29,7 +29,7 @@ if __name__ == "__main__":
             finished, pending = wait(pending, return_when=FIRST_COMPLETED)
             for part, left in (done.result() for done in finished):
                 parts.append(part)
-                shares = min(left, 8)
+                shares = min(left, max(1, 16 - len(pending)))  # enough for all workers, no more
                 for share in range(1, shares + 1):
                     given = f"--from={part}", f"--shard={share}/{shares}"
                     pending.add(executor.submit(list_part, tree, budget, next(names), *given))

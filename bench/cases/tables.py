@@ -70,12 +70,13 @@ def cluster(setting):
     directories, files = (40, 10) if setting.is_smoke else (4_000, 20)
     with Clients(setting.corpora.latencyfs(), directories, files) as place:
         out, single = place.base / "cluster.parquet", place.base / "single.parquet"
-        # As long as it takes one process, but a score of rounds.
-        budget = "40" if setting.is_smoke else "1500"
+        # Each process gets some parts, so that all end at about the same time. They are short, so the
+        # number of workers is told instead of found out.
+        budget = "40" if setting.is_smoke else "4000"
 
         def four():
             place.reopen()
-            words = [str(HEDGEROW), str(out), budget, *(str(mount.point) for mount in place.mounts)]
+            words = [str(HEDGEROW), str(out), budget, str(SLOTS), *(str(mount.point) for mount in place.mounts)]
             done = subprocess.run([python, str(Path(__file__).resolve().parents[1] / "cluster.py"), *words],
                                   env=place.env, cwd=place.base, check=True, capture_output=True, text=True)
             for part in place.base.glob("cluster.parquet.part*"):

@@ -209,6 +209,10 @@ mod tests {
         assert_eq!(Fields(&bytes).note(), Some(note));
         for end in 0..bytes.len() {
             assert_eq!(Fields(&bytes[..end]).note(), None);
+            // Any length: refused before anything is allocated for it.
+            let mut wrong = bytes.clone();
+            wrong[end] = 0xff;
+            let _ = Fields(&wrong).note();
         }
     }
 }

@@ -110,10 +110,9 @@ class _Job:
         """The repository at its server, with a commit to build and one that comes later."""
         self.served = serve_release(self.place, "served", repository, revision)
         files = list_files(self.served)
-        changed = min(CHANGED, len(files) // 4)
-        chosen = random.Random(1).sample(files, changed)
+        chosen = random.Random(1).sample(files, min(CHANGED, len(files) // 4))
         self.new = add_commit(self.served, "later", "HEAD", chosen)
-        chosen = random.Random(2).sample(files, min(OBJECT_FILES, changed))
+        chosen = random.Random(2).sample(files, min(OBJECT_FILES, len(files)))
         self.object_files = [name.decode() + ".o" for name, _, _ in chosen]
 
     def run_first(self, url):

@@ -52,7 +52,10 @@ fn made_of<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Node>> {
 type Facts = (Vec<u8>, NodeKind, u16, u32, u32, i64, (u32, u32));
 
 fn facts(node: &Node) -> Facts {
-    let Node { path, kind, mode, .. } = node;
+    let Node { path, kind, .. } = node;
+    // A definition of a link gives it all permissions; only a change of it can take them away.
+    let is_link = *kind == NodeKind::Symlink;
+    let mode = if is_link { 0o777 } else { node.mode };
     let (uid, gid, mtime_s, device) = (node.uid, node.gid, node.mtime_s, node.device);
-    (path.clone(), *kind, *mode, uid, gid, mtime_s, device)
+    (path.clone(), *kind, mode, uid, gid, mtime_s, device)
 }

@@ -21,5 +21,5 @@
 
 pub use hedgerow_git::submodule::{
     init_submodules, submodule_status, update_submodules, Registered, SubmoduleLine,
-    SubmoduleStatusOptions, SubmoduleUpdateOptions, UpdateEvent, UpdateFailure,
+    SubmoduleStates, SubmoduleStatusOptions, SubmoduleUpdateOptions, UpdateEvent, UpdateFailure,
 };

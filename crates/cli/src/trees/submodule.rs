@@ -174,8 +174,8 @@ fn list(
         unnamed: global.quiet,
         execution: run.execution().clone(),
     };
-    let lines = submodule_status(&run.repository, &options, &mut |it| output.warn(it))?;
-    for line in lines.iter().filter(|_| !global.quiet) {
+    let states = submodule_status(&run.repository, &options, &mut |it| output.warn(it))?;
+    for line in states.lines.iter().filter(|_| !global.quiet) {
         let mut text = format!("{}{} ", line.state, line.id).into_bytes();
         text.extend_from_slice(&line.path);
         if let Some(name) = &line.name {
@@ -184,7 +184,10 @@ fn list(
         text.push(b'\n');
         output.data(&text);
     }
-    Ok(0)
+    match states.failure {
+        Some(error) => Err(error.into()),
+        None => Ok(0),
+    }
 }
 
 fn update(command: &Update, global: &Global, output: &Output) -> Result<u8, Failure> {

@@ -247,6 +247,24 @@ fn what_is_missing_below_is_told_and_the_others_are_updated() {
 }
 
 #[test]
+fn states_are_listed_as_far_as_they_are_known() {
+    let mut twins = Twins::new("listed", scene);
+    twins.each(|it| {
+        it.git(&[
+            "config",
+            "-f",
+            ".gitmodules",
+            "--remove-section",
+            "submodule.three",
+        ]);
+    });
+    twins.line("submodule status");
+    twins.line("submodule status --recursive");
+    twins.line("submodule status one three");
+    twins.line("submodule status three one");
+}
+
+#[test]
 fn hostile_submodules_lead_nowhere() {
     // CVE-2018-11235, CVE-2018-17456, CVE-2024-32002, CVE-2019-19604.
     let mut twins = Twins::new("hostile", scene);

@@ -12,7 +12,7 @@ pub(crate) use modules::{Modules, FILE};
 pub(crate) use place::{
     absorb, connect, disconnect, git_dir_of, opened, stand_alone, unabsorbable, Linked,
 };
-pub use status::{submodule_status, SubmoduleLine, SubmoduleStatusOptions};
+pub use status::{submodule_status, SubmoduleLine, SubmoduleStates, SubmoduleStatusOptions};
 pub(crate) use update::not_here;
 pub use update::{update_submodules, SubmoduleUpdateOptions, UpdateEvent, UpdateFailure};
 

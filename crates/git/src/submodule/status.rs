@@ -43,16 +43,42 @@ pub struct SubmoduleLine {
     pub name: Option<BString>,
 }
 
+/// What is known of submodules.
+#[derive(Debug, Default)]
+pub struct SubmoduleStates {
+    /// A line for each in the order of the index, as far as none before it failed.
+    pub lines: Vec<SubmoduleLine>,
+    /// Why the next one could not be examined, in git's words: it has no entry in `.gitmodules`, is
+    /// reached through a link, or is damaged.
+    pub failure: Option<Error>,
+}
+
+impl SubmoduleStates {
+    fn failed(error: Error) -> Self {
+        SubmoduleStates {
+            lines: Vec::new(),
+            failure: Some(error),
+        }
+    }
+
+    /// Adds those that come next, and whether they were the last ones.
+    fn append(&mut self, next: SubmoduleStates) -> bool {
+        self.lines.extend(next.lines);
+        self.failure = next.failure;
+        self.failure.is_none()
+    }
+}
+
 /// The states of submodules, several examined at a time, in the order of the index. `warn` is told
 /// of what git would ignore in `.gitmodules`.
 ///
 /// # Errors
-/// In git's words, if a submodule has no entry in `.gitmodules` or is reached through a link.
+/// If the index or `.gitmodules` cannot be read, or a path names no submodule.
 pub fn submodule_status(
     repository: &Repository,
     options: &SubmoduleStatusOptions,
     warn: &mut dyn FnMut(String),
-) -> Result<Vec<SubmoduleLine>> {
+) -> Result<SubmoduleStates> {
     below(repository, options, ("".into(), 0), warn)
 }
 
@@ -61,7 +87,7 @@ fn below(
     options: &SubmoduleStatusOptions,
     (above, depth): (&BStr, usize),
     warn: &mut dyn FnMut(String),
-) -> Result<Vec<SubmoduleLine>> {
+) -> Result<SubmoduleStates> {
     if depth > DEPTH_LIMIT {
         return Err(Error::Setup {
             reason: format!("submodules are nested more than {DEPTH_LIMIT} deep"),
@@ -71,15 +97,6 @@ fn below(
     let modules = Modules::read(repository, &index)?;
     modules.warnings.iter().cloned().for_each(warn);
     let all = listed(repository, &index, &options.pathspecs)?;
-    for one in &all {
-        refuse_links(repository, one.path.as_bstr())?;
-        if modules.at(one.path.as_bstr()).is_none() {
-            let path = &one.path;
-            return Err(Error::Setup {
-                reason: format!("no submodule mapping found in .gitmodules for path '{path}'"),
-            });
-        }
-    }
     let examined = Examined {
         environment: repository.environment().clone(),
         top: repository.require_work_tree()?,
@@ -87,18 +104,36 @@ fn below(
         depth,
     };
     let mut tasks = Vec::with_capacity(all.len());
+    let mut failure = None;
     for one in all {
         let path = one.path.as_bstr();
         let shown = displayed(repository, above, path);
-        let is_active = modules.is_active(repository, path)?;
+        let checked = refuse_links(repository, path).and_then(|()| match modules.at(path) {
+            Some(_) => modules.is_active(repository, path),
+            None => Err(Error::Setup {
+                reason: format!("no submodule mapping found in .gitmodules for path '{path}'"),
+            }),
+        });
+        let is_active = match checked {
+            Ok(is_active) => is_active,
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        };
         let dot_git = examined.top.join(OsStr::from_bytes(path)).join(".git");
         let is_there = is_active && repository.other_repositories().has(&dot_git);
         tasks.push((one, shown, is_there));
     }
-    let lines = in_parallel(&options.execution, &tasks, |(one, shown, is_there)| {
-        examined.lines(one, shown, *is_there)
+    let examined = in_parallel(&options.execution, &tasks, |(one, shown, is_there)| {
+        let states = examined.states(one, shown, *is_there);
+        Ok(states.unwrap_or_else(SubmoduleStates::failed))
     })?;
-    Ok(lines.into_iter().flatten().collect())
+    let mut states = SubmoduleStates::default();
+    if examined.into_iter().all(|next| states.append(next)) {
+        states.failure = failure;
+    }
+    Ok(states)
 }
 
 struct Examined<'a> {
@@ -109,18 +144,22 @@ struct Examined<'a> {
 }
 
 impl Examined<'_> {
-    fn lines(&self, one: &Listed, shown: &BString, is_there: bool) -> Result<Vec<SubmoduleLine>> {
+    fn states(&self, one: &Listed, shown: &BString, is_there: bool) -> Result<SubmoduleStates> {
         let line = |state, id| SubmoduleLine {
             state,
             id,
             path: shown.clone(),
             name: None,
         };
+        let alone = |line| SubmoduleStates {
+            lines: vec![line],
+            failure: None,
+        };
         if one.is_unmerged {
-            return Ok(vec![line('U', ObjectId::null(one.id.kind()))]);
+            return Ok(alone(line('U', ObjectId::null(one.id.kind()))));
         }
         if !is_there {
-            return Ok(vec![line('-', one.id)]);
+            return Ok(alone(line('-', one.id)));
         }
         let directory = self.top.join(OsStr::from_bytes(&one.path));
         let submodule = Repository::open_submodule(&directory, &self.environment)?;
@@ -133,7 +172,7 @@ impl Examined<'_> {
         if !self.options.unnamed {
             own.name = name_of(&directory, &own.id)?;
         }
-        let mut lines = vec![own];
+        let mut states = alone(own);
         if self.options.recursive {
             let options = SubmoduleStatusOptions {
                 pathspecs: Vec::new(),
@@ -141,9 +180,10 @@ impl Examined<'_> {
             };
             let above = BString::from([&shown[..], b"/"].concat());
             let place = (above.as_bstr(), self.depth + 1);
-            lines.extend(below(&submodule, &options, place, &mut |_| {})?);
+            let inner = below(&submodule, &options, place, &mut |_| {});
+            states.append(inner.unwrap_or_else(SubmoduleStates::failed));
         }
-        Ok(lines)
+        Ok(states)
     }
 }
 

@@ -28,8 +28,8 @@ pub enum FileKind {
     CharacterDevice,
 }
 
-/// The stat data of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The stat data of a file. They are not compared whole: see [`Stat::is_as_before`].
+#[derive(Clone, Copy, Debug)]
 pub struct Stat {
     /// Its kind.
     pub kind: FileKind,
@@ -65,6 +65,26 @@ pub fn device_numbers(rdev: u64) -> (u32, u32) {
 }
 
 impl Stat {
+    /// Whether it is the same file as `before`, and nothing changed it. Reading it changes the time
+    /// of the last access, and the file system may allocate its blocks later: neither counts.
+    pub fn is_as_before(&self, before: &Stat) -> bool {
+        let facts = |it: &Stat| {
+            let owner = (it.uid, it.gid, it.nlink, it.rdev);
+            let times = (it.mtime, it.ctime);
+            (it.dev, it.ino, it.kind, it.mode, it.size, times, owner)
+        };
+        facts(self) == facts(before)
+    }
+
+    /// The same of files that need not exist: two that are missing are the same.
+    pub fn are_as_before(now: Option<&Stat>, before: Option<&Stat>) -> bool {
+        match (now, before) {
+            (Some(now), Some(before)) => now.is_as_before(before),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// Whether the owner may execute it; this is the only permission bit that Git records.
     pub fn is_executable(&self) -> bool {
         self.mode & 0o100 != 0
@@ -119,5 +139,33 @@ impl FileKind {
             FileType::CharacterDevice => FileKind::CharacterDevice,
             FileType::Unknown => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, FileTimes};
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn a_file_that_was_only_read_is_as_before() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        std::fs::write(&path, "one").unwrap();
+        let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_times(FileTimes::new().set_accessed(long_ago))
+            .unwrap();
+        let before = crate::stat(&path).unwrap().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        let mut read = crate::stat(&path).unwrap().unwrap();
+        assert!(read.is_as_before(&before));
+        // Where a file system is mounted without times of access.
+        read.atime.seconds += 1;
+        read.blocks += 8;
+        assert!(read.is_as_before(&before));
+        std::fs::write(&path, "three").unwrap();
+        let changed = crate::stat(&path).unwrap().unwrap();
+        assert!(!changed.is_as_before(&before));
     }
 }

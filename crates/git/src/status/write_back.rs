@@ -11,7 +11,7 @@ use crate::untracked_cache::{is_worth_writing, Prepared};
 use crate::worktree::state::State;
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
-use hedgerow_fs::LockFile;
+use hedgerow_fs::{LockFile, Stat};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -56,7 +56,8 @@ pub(super) fn write_back(
     }
     let path = worktree.repository.index_path();
     let lock = LockFile::acquire(path)?;
-    if hedgerow_fs::stat(path)? != old.stat {
+    let now = hedgerow_fs::stat(path)?;
+    if !Stat::are_as_before(now.as_ref(), old.stat.as_ref()) {
         return Ok(());
     }
     let top = worktree.repository.require_work_tree()?;

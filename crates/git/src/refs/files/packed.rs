@@ -43,7 +43,7 @@ impl PackedRefs {
             return Ok(None);
         };
         if let Some((then, buffer)) = &*known {
-            if *then == stat {
+            if stat.is_as_before(then) {
                 return Ok(Some(Arc::clone(buffer)));
             }
         }

@@ -85,7 +85,8 @@ impl Stack {
         let path = self.list_path();
         let stat = hedgerow_fs::stat(&path)?;
         if let Some(known) = known.as_ref() {
-            if known.list.as_ref().map(|(_, stat)| *stat) == stat {
+            let then = known.list.as_ref().map(|(_, stat)| stat);
+            if Stat::are_as_before(stat.as_ref(), then) {
                 return Ok(Arc::clone(known));
             }
         }
@@ -114,7 +115,7 @@ impl Stack {
                 });
             };
             // It is the same list, and the table is not there.
-            if let Some((_, error)) = missing.take_if(|(then, _)| *then == stat) {
+            if let Some((_, error)) = missing.take_if(|(then, _)| stat.is_as_before(then)) {
                 return Err(error.into());
             }
             let mut list = Vec::new();

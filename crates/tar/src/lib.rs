@@ -37,6 +37,7 @@
 //! # }
 //! ```
 
+mod acl;
 mod assemble;
 mod compress;
 mod compressed;

@@ -1,7 +1,7 @@
 //! Prepares nodes for archiving: makes members with their contents.
 
 use crate::sink::{SinkError, SinkOptions, WHOLE_BYTES};
-use crate::{device, Member, MemberKind, Segment, SparseMap};
+use crate::{acl, device, Member, MemberKind, Segment, SparseMap};
 use hedgerow_engine::CancelToken;
 use hedgerow_tree::{Content, Metadata, Node, NodeError, NodeKind};
 
@@ -50,6 +50,16 @@ pub(crate) fn prepare(mut node: Node, options: &SinkOptions) -> Result<Prepared,
             .into_iter()
             .map(|xattr| (xattr.name.into(), xattr.value));
         member.xattrs = pairs.collect();
+        // Other programs know access control lists only as texts.
+        for (name, list) in [
+            (acl::ACCESS, &mut member.acl_access),
+            (acl::DEFAULT, &mut member.acl_default),
+        ] {
+            *list = member.xattrs.get(name).and_then(|it| acl::to_text(it));
+            if list.is_some() {
+                member.xattrs.remove(name);
+            }
+        }
     }
     Ok(Prepared {
         member,

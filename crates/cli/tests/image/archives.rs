@@ -131,6 +131,57 @@ fn attributes_come_along() {
 }
 
 #[test]
+fn access_control_lists_come_along_both_ways() {
+    let home = home(false);
+    let home = home.path();
+    let tree = home.join("tree");
+    fs::create_dir(tree.join("lists")).unwrap();
+    fs::write(tree.join("lists/file"), "with a list").unwrap();
+    fs::set_permissions(tree.join("lists/file"), Permissions::from_mode(0o640)).unwrap();
+    for words in [
+        &["-m", "u:1234:rwx,u:0:r--,g:5:---", "tree/lists/file"][..],
+        &["-m", "u:1234:rwx", "tree/lists"],
+        &["-d", "-m", "g:5:r-x", "tree/lists"],
+    ] {
+        if run(home, "setfacl", words).is_none() {
+            return;
+        }
+    }
+    let lists = |directory: &str| {
+        let words = ["-cnR", "-L", "lists"];
+        String::from_utf8(run(&home.join(directory), "getfacl", &words).unwrap()).unwrap()
+    };
+    let erofs = ["--format", "erofs"];
+    let expected = packed(home, "tree", &erofs);
+    let tar = ["--acls", "--format=pax", "-C", "tree", "-cf", "a.tar", "."];
+    run(home, "tar", &tar);
+    assert!(packed(home, "a.tar", &erofs) == expected);
+    assert_eq!(image(home, &["to-tar", "-q", "image", "-o", "b.tar"]).code, 0);
+    assert!(packed(home, "b.tar", &erofs) == expected);
+    for (program, directory) in [("tar", "by-tar"), ("bsdtar", "by-bsdtar")] {
+        fs::create_dir(home.join(directory)).unwrap();
+        let acls = ["--acls", "-xpf", "b.tar", "-C", directory];
+        if run(home, program, &acls).is_some() {
+            assert_eq!(lists(directory), lists("tree"), "{program}");
+        }
+    }
+    // One who is not known here cannot be in the list.
+    let mut archive = fs::read(home.join("b.tar")).unwrap();
+    let at = archive.windows(9).position(|it| it == b"user:1234");
+    archive[at.unwrap() + 5..][..4].copy_from_slice(b"none");
+    fs::write(home.join("c.tar"), archive).unwrap();
+    let made = image(
+        home,
+        &["create", "-q", "--format", "erofs", "c.tar", "c.image"],
+    );
+    assert_eq!(made.code, 0);
+    assert!(
+        made.stderr.contains("those of 1 members are left out"),
+        "{made:?}"
+    );
+}
+
+#[test]
 fn standard_input_may_be_a_pipe_or_a_file() {
     let home = home(true);
     let expected = packed(home.path(), "tree", &[]);

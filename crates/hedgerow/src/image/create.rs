@@ -360,6 +360,7 @@ impl Making<'_> {
         let (options, warn) = (self.options, self.warn);
         let nodes = NodeOptions {
             spool_directory: directory_of(self.target),
+            access_control_lists: matches!(options, Format::Erofs(_)),
             cancel: options.execution().cancel.clone(),
             ..source.nodes
         };
@@ -378,7 +379,9 @@ impl Making<'_> {
         if lists > 0 && options.stores_xattrs() {
             let why = match options {
                 Format::SquashFs(_) => "SquashFS has no access control lists",
-                Format::Erofs(_) => "access control lists of archives cannot be converted",
+                Format::Erofs(_) => {
+                    "access control lists are broken, or name users that are not known here"
+                }
             };
             warn(format!("{why}: those of {lists} members are left out"));
         }

@@ -11,6 +11,7 @@ mod root;
 pub use error::SourceError;
 pub use root::NewRoot;
 
+use crate::acl::{self, Names};
 use crate::compressed::{Compression, MAGIC_BYTES};
 use crate::{decompress, Archive, Limits, Member, MemberKind, ReadOptions, Warning};
 use bstr::BStr;
@@ -45,6 +46,9 @@ pub struct NodeOptions {
     /// Memory limit of the index in bytes. A member takes about 72 bytes besides its name, a
     /// directory 32.
     pub index_bytes: usize,
+    /// Makes access control lists the attributes that they are on Linux, as far as this system knows
+    /// the users and groups that they name.
+    pub access_control_lists: bool,
     /// Cancels the reading of the archive.
     pub cancel: CancelToken,
 }
@@ -59,6 +63,7 @@ impl Default for NodeOptions {
             skip_unusable: false,
             limits: Limits::default(),
             index_bytes: 4 << 30,
+            access_control_lists: false,
             cancel: CancelToken::default(),
         }
     }
@@ -151,19 +156,22 @@ fn read_members<R: Read>(
     let failed = |error| unless_cancelled(options, SourceError::archive(file.path(), error));
     let mut members = IndexBuilder::new(&options.defaults, options.index_bytes);
     let mut acls = 0;
+    let mut names = Names::default();
     let mut has_root = options.new_root.is_none();
     while let Some(member) = archive.next_member().map_err(failed)? {
         if options.cancel.is_cancelled() {
             return Err(NodeError::Cancelled);
         }
-        let Some(member) = renamed(member, options) else {
+        let Some(mut member) = renamed(member, options) else {
             continue;
         };
         has_root = !member.path.is_empty() || member.kind == DIRECTORY;
         if !has_root {
             break;
         }
-        acls += u64::from(member.acl_access.is_some() || member.acl_default.is_some());
+        let is_whole = options.access_control_lists && convert_lists(&mut member, &mut names);
+        let has_lists = member.acl_access.is_some() || member.acl_default.is_some();
+        acls += u64::from(has_lists && !is_whole);
         let content = if member.is_file() {
             place(&mut archive).map_err(|error| match error {
                 SpoolError::Read(error) => failed(error),
@@ -192,6 +200,30 @@ fn read_members<R: Read>(
         warnings,
         more_warnings,
     })
+}
+
+/// Adds the attributes that are the member's access control lists, unless it has them. Returns
+/// whether all are there now.
+fn convert_lists(member: &mut Member, names: &mut Names) -> bool {
+    let lists = [
+        (acl::ACCESS, &member.acl_access, false),
+        (acl::DEFAULT, &member.acl_default, true),
+    ];
+    let mut is_whole = true;
+    for (name, text, is_default) in lists {
+        let Some(text) = text else {
+            continue;
+        };
+        if member.xattrs.contains_key(name) {
+            continue;
+        }
+        match acl::from_text(text, names, is_default) {
+            Some(Some(value)) => drop(member.xattrs.insert(name.to_vec(), value)),
+            Some(None) => {}
+            None => is_whole = false,
+        }
+    }
+    is_whole
 }
 
 fn renamed(member: Member, options: &NodeOptions) -> Option<Member> {
@@ -269,7 +301,7 @@ impl ArchiveNodes {
         }
     }
 
-    /// The number of members with POSIX.1e access control lists, which nodes do not contain.
+    /// The number of members with POSIX.1e access control lists that the nodes do not have.
     pub fn access_control_lists(&self) -> u64 {
         self.acls
     }

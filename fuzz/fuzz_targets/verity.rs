@@ -8,7 +8,7 @@ use hedgerow_image::verity::{append, check, inspect, VerityOptions};
 use libfuzzer_sys::fuzz_target;
 use std::num::NonZeroUsize;
 
-fuzz_target!(|input: (u8, bool, &[u8], &[(u32, u8)], Option<u64>)| {
+fuzz_target!(|input: (u8, bool, &[u8], Vec<(u32, u8)>, Option<u64>)| {
     let (blocks, is_made, salt, changes, image_bytes) = input;
     let options = Execution { jobs: Jobs::Fixed(NonZeroUsize::MIN), ..Execution::default() };
     let mut bytes = vec![blocks; (1 + usize::from(blocks)) * 4096];

@@ -34,7 +34,7 @@ fuzz_target!(|input: (u8, bool, &[u8], Vec<(u32, u8)>, Option<u64>)| {
     for (at, value) in changes {
         // Behind the image, where every byte counts.
         let behind = bytes.len() - size as usize;
-        bytes[size as usize + *at as usize % behind] ^= value;
+        bytes[size as usize + at as usize % behind] ^= value;
     }
     for size in [Some(size), image_bytes, None] {
         let seen = inspect(&bytes, 0, size).expect("it can be read");

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 wanted=(git:git git-lfs:git-lfs fusermount3:fuse3 hg:mercurial python3:python3
     bsdtar:libarchive-tools setfacl:acl getfattr:attr xz:xz-utils zstd:zstd
     mksquashfs:squashfs-tools gensquashfs:squashfs-tools-ng fsck.erofs:erofs-utils strace:strace
-    mandoc:mandoc zsh:zsh fish:fish debootstrap:debootstrap) # program:Debian package
+    veritysetup:cryptsetup-bin mandoc:mandoc zsh:zsh fish:fish debootstrap:debootstrap) # program:Debian package
 log=${CARGO_TARGET_DIR:-target}/test.log
 mkdir -p "$(dirname "$log")"
 : >"$log"

@@ -1,3 +1,4 @@
+use crate::verity::Verity;
 use hedgerow_tree::NodeError;
 
 /// What was written.
@@ -17,6 +18,8 @@ pub struct Created {
     pub unstored_xattrs: Unstored,
     /// Times that the format cannot hold.
     pub clamped_times: Clamped,
+    /// The hash tree behind the image, if there is one.
+    pub verity: Option<Verity>,
 }
 
 /// Extended attributes that could not be stored.

@@ -115,11 +115,17 @@ pub enum Part {
     IdTable,
     /// Extended attributes.
     XattrTable,
+    /// The blocks that a hash tree covers: the whole image, with its padding.
+    VerityData,
+    /// The superblock of the hash tree behind the image.
+    VeritySuperblock,
+    /// The hash tree.
+    HashTree,
 }
 
 impl Part {
     /// All parts, in the order of the image.
-    pub const ALL: [Part; 10] = [
+    pub const ALL: [Part; 13] = [
         Part::Superblock,
         Part::OptionBlock,
         Part::Data,
@@ -130,6 +136,9 @@ impl Part {
         Part::ExportTable,
         Part::IdTable,
         Part::XattrTable,
+        Part::VerityData,
+        Part::VeritySuperblock,
+        Part::HashTree,
     ];
 
     /// The name of the part in messages.
@@ -145,6 +154,9 @@ impl Part {
             Part::ExportTable => "export table",
             Part::IdTable => "id table",
             Part::XattrTable => "xattr table",
+            Part::VerityData => "dm-verity data",
+            Part::VeritySuperblock => "dm-verity superblock",
+            Part::HashTree => "dm-verity hash tree",
         }
     }
 }

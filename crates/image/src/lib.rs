@@ -18,6 +18,7 @@ mod entry;
 mod error;
 pub mod fragments;
 pub mod gather;
+pub mod hex;
 mod item;
 pub mod names;
 mod output;
@@ -27,6 +28,8 @@ pub mod runs;
 mod selection;
 mod source;
 pub mod stages;
+pub mod uuid;
+pub mod verity;
 
 pub use created::{Clamped, Created, Unstored};
 pub use damage::{Damage, Error, Part, Result};

@@ -2,6 +2,7 @@
 
 use crate::WriteError;
 use hedgerow_fs::OutputFile;
+use std::ops::Range;
 
 /// Size of the write buffer in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -80,34 +81,35 @@ impl Output {
     /// image to a multiple of `padding` bytes. Then gives it its name, in place of an existing file if
     /// `replace`. Returns the size of the file.
     pub fn finish(self, first: &[u8], padding: u64, replace: bool) -> Result<u64, WriteError> {
-        self.finish_with(first, padding, replace, |_, _| Ok(Vec::new()))
+        let nothing = |_: &OutputFile, image: Range<u64>| Ok((image.end, ()));
+        let (bytes, ()) = self.finish_with(first, padding, replace, nothing)?;
+        Ok(bytes)
     }
 
-    /// The same; what `after` makes of the file and the size of the image stands after the image.
-    pub fn finish_with(
+    /// The same; `after` is given the file and the place of the image in it. It writes what stands
+    /// after the image, and returns where that ends, with anything else.
+    pub fn finish_with<R>(
         mut self,
         first: &[u8],
         padding: u64,
         replace: bool,
-        after: impl FnOnce(&OutputFile, u64) -> Result<Vec<u8>, WriteError>,
-    ) -> Result<u64, WriteError> {
+        after: impl FnOnce(&OutputFile, Range<u64>) -> Result<(u64, R), WriteError>,
+    ) -> Result<(u64, R), WriteError> {
         self.flush()?;
         self.write(first, 0)?;
         let end = |bytes: u64| self.offset.checked_add(bytes).ok_or_else(too_large);
         let padded = self.start.checked_next_multiple_of(padding);
-        let mut bytes = end(padded.ok_or_else(too_large)?)?;
+        let bytes = end(padded.ok_or_else(too_large)?)?;
         self.file.set_len(end(self.start)?)?;
         self.file.set_len(bytes)?;
-        let after = after(&self.file, bytes)?;
-        self.file.write_at(&after, bytes)?;
-        bytes += after.len() as u64;
+        let (bytes, made) = after(&self.file, self.offset..bytes)?;
         if replace {
             self.file.take_attributes_of_target()?;
             // Without this, a power failure could leave neither the old image nor the new one.
             self.file.sync()?;
         }
         self.file.commit(replace)?;
-        Ok(bytes)
+        Ok((bytes, made))
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {

@@ -1,6 +1,7 @@
 //! What a check of a whole image found.
 
 use crate::damage::{Damage, Error, Part};
+use crate::verity::Verity;
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct Report {
     pub inodes: u64,
     /// Decompressed size of all data and fragment blocks in bytes.
     pub content_bytes: u64,
+    /// The hash tree behind the image, if one was found and checked.
+    pub verity: Option<Verity>,
 }
 
 /// How much of a part is covered by the compressor's checksums. Blocks of gzip and of xz have one,
@@ -53,6 +56,7 @@ impl Report {
             coverage: Vec::new(),
             inodes: 0,
             content_bytes: 0,
+            verity: None,
         }
     }
 }

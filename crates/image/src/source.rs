@@ -1,4 +1,5 @@
 use hedgerow_fs::ReadFile;
+use std::sync::Arc;
 
 /// Bytes that any number of threads can read at any position.
 pub trait ReadAt: Send + Sync {
@@ -33,5 +34,15 @@ impl ReadAt for Vec<u8> {
 
     fn length(&self) -> hedgerow_fs::Result<u64> {
         Ok(self.len() as u64)
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> hedgerow_fs::Result<usize> {
+        (**self).read_at(buffer, position)
+    }
+
+    fn length(&self) -> hedgerow_fs::Result<u64> {
+        (**self).length()
     }
 }

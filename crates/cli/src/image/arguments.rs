@@ -84,6 +84,9 @@ pub struct Cat {
 
 /// Show the header of an image
 ///
+/// If a hash tree of dm-verity stands behind the image, what is needed to use it is shown, too: the
+/// root hash is what the tree has, unchecked.
+///
 /// --json prints one document, schema hedgerow.image.info.v1.
 #[derive(Debug, Args)]
 pub struct Info {
@@ -97,9 +100,16 @@ pub struct Info {
 /// without a checksum, changed bytes may go unnoticed. The last line for an image without errors is
 /// 'ok'. With -q, only errors are printed.
 ///
+/// If a hash tree of dm-verity stands behind the image ('image create --verity', or 'veritysetup
+/// format'), every block of the image is checked against it, too. Only --root-hash vouches for the
+/// tree itself.
+///
 /// --json prints one document, schema hedgerow.image.verify.v1.
 #[derive(Debug, Args)]
 pub struct Verify {
+    /// Require a hash tree of dm-verity with this root hash, of 64 hexadecimal digits
+    #[arg(long, value_name = "HEX")]
+    pub root_hash: Option<String>,
     #[command(flatten)]
     pub place: Place,
 }
@@ -229,6 +239,14 @@ pub struct Create {
     #[arg(long, value_name = "OLD_IMAGE")]
     #[serde(skip)]
     pub reuse: Option<PathBuf>,
+    /// Append a hash tree of dm-verity, in the form of 'veritysetup format --hash-offset', and print
+    /// its root hash
+    #[arg(long)]
+    pub verity: bool,
+    /// The salt of that tree, up to 256 bytes as hexadecimal digits (default: none, which gives equal
+    /// images equal trees)
+    #[arg(long, value_name = "HEX", requires = "verity")]
+    pub verity_salt: Option<String>,
     /// Make only the K-th of N parts of the image of a directory, for 'image merge'; auto asks Slurm,
     /// Open MPI or, as auto/N, Kubernetes
     #[arg(long, value_name = "K/N|auto", value_parser = parse_shard)]

@@ -1,156 +1,144 @@
 use super::arguments::Info;
-use super::{open, print, unreadable};
+use super::{hash_tree, open, print, unreadable};
+use crate::environment::from_directory;
 use crate::failure::Failure;
 use crate::global::Global;
-use hedgerow::image::{erofs, AnyImage, Error, Image};
+use hedgerow::image::{erofs, hex, verity_of, AnyImage, Error, Image};
 use hedgerow::numbers::counted;
-use serde::Serialize;
+use serde::Serializer;
+use serde_json::Value;
 
-/// The JSON document of `hedgerow image info --json` about a SquashFS image. Fields are only ever
-/// added.
-#[derive(Debug, Serialize)]
-struct Document {
-    /// The name and version of this schema.
-    schema: &'static str,
-    /// The format: `squashfs`.
-    format: &'static str,
-    compressor: &'static str,
-    /// The compressor and its options, as `image create` takes them.
-    settings: String,
-    /// Whether the image contains the options; otherwise they are the defaults.
-    options_recorded: bool,
-    block_size_bytes: u32,
-    /// Size of the image without padding.
-    image_bytes: u64,
-    /// Creation time, in seconds since the epoch.
-    mod_time_s: u32,
-    flags: u16,
-    inodes: u32,
-    fragments: u32,
-    ids: u16,
-    xattr_sets: u32,
-    exportable: bool,
-    /// Sizes of the compressed tables.
-    inode_table_bytes: u64,
-    directory_table_bytes: u64,
-}
-
-/// The JSON document about an EROFS image. Fields are only ever added.
-#[derive(Debug, Serialize)]
-struct ErofsDocument {
-    schema: &'static str,
-    /// The format: `erofs`.
-    format: &'static str,
-    block_size_bytes: u64,
-    image_bytes: u64,
-    /// The time of most inodes, in seconds since the epoch.
-    epoch_s: i64,
-    inodes: u64,
-    uuid: String,
-    /// The features that a reader may ignore, and those that it must know.
-    compatible_features: u32,
-    incompatible_features: u32,
+/// What is shown: a field of the JSON document, whose fields are only ever added; a row for people;
+/// or both.
+#[derive(Default)]
+struct Fact {
+    field: Option<(&'static str, Value)>,
+    row: Option<(&'static str, String)>,
 }
 
 pub fn run(command: &Info, global: &Global) -> Result<u8, Failure> {
-    let shown = match open(&command.place, global)? {
-        AnyImage::SquashFs(image) => of_squashfs(&image, global.json),
-        AnyImage::Erofs(image) => Ok(of_erofs(&image.info(), global.json)),
+    let place = &command.place;
+    let failed = |error| unreadable(&place.image, error);
+    let mut facts = match open(place, global)? {
+        AnyImage::SquashFs(image) => of_squashfs(&image).map_err(failed)?,
+        AnyImage::Erofs(image) => of_erofs(&image.info()),
     };
-    let text = shown.map_err(|error| unreadable(&command.place.image, error))?;
-    print(text.as_bytes())?;
+    let verity = verity_of(&from_directory(global, &place.image), place.offset);
+    match verity.map_err(failed)? {
+        Some(Ok(verity)) => facts.extend([
+            field("verity", hash_tree::document(&verity)),
+            row("root hash", hex::text(&verity.root_hash)),
+            row("hash offset", verity.hash_offset.to_string()),
+            row("data blocks", verity.data_blocks.to_string()),
+            row("salt", verity.salt_text()),
+        ]),
+        Some(Err(damage)) => facts.extend([
+            field("verity_damage", damage.to_string()),
+            row("hash tree", format!("unusable: {damage}")),
+        ]),
+        None => {}
+    }
+    print(
+        if global.json {
+            json(&facts)
+        } else {
+            lines(&facts)
+        }
+        .as_bytes(),
+    )?;
     Ok(0)
 }
 
-fn of_squashfs(image: &Image, json: bool) -> Result<String, Error> {
+fn of_squashfs(image: &Image) -> Result<Vec<Fact>, Error> {
     let info = image.info()?;
-    let document = Document {
-        schema: "hedgerow.image.info.v1",
-        format: "squashfs",
-        compressor: info.settings.compressor().name(),
-        settings: info.settings.to_string(),
-        options_recorded: info.options_recorded,
-        block_size_bytes: info.block_size,
-        image_bytes: info.bytes_used,
-        mod_time_s: info.mod_time,
-        flags: info.flags,
-        inodes: info.inodes,
-        fragments: info.fragments,
-        ids: info.ids,
-        xattr_sets: info.xattrs,
-        exportable: info.exportable,
-        inode_table_bytes: info.inode_table_bytes,
-        directory_table_bytes: info.directory_table_bytes,
-    };
-    Ok(if json {
-        json_text(&document)
+    let settings = info.settings.to_string();
+    let origin = if info.options_recorded {
+        ""
     } else {
-        document.lines()
-    })
-}
-
-fn of_erofs(info: &erofs::Info, json: bool) -> String {
-    let (compatible, incompatible) = info.features;
-    if json {
-        return json_text(&ErofsDocument {
-            schema: "hedgerow.image.info.v1",
-            format: "erofs",
-            block_size_bytes: info.block_bytes,
-            image_bytes: info.image_bytes,
-            epoch_s: info.epoch_s,
-            inodes: info.inodes,
-            uuid: info.uuid.clone(),
-            compatible_features: compatible,
-            incompatible_features: incompatible,
-        });
-    }
-    rows(&[
-        ("format", "erofs".to_owned()),
-        ("block size", counted(info.block_bytes, "byte")),
-        ("image", counted(info.image_bytes, "byte")),
-        ("made", format!("{} s since the epoch", info.epoch_s)),
-        ("uuid", info.uuid.clone()),
-        ("features", format!("{compatible:#x} {incompatible:#x}")),
-        ("inodes", info.inodes.to_string()),
+        " (not recorded: defaults)"
+    };
+    let is_exportable = if info.exportable { "yes" } else { "no" };
+    Ok(vec![
+        field("schema", SCHEMA),
+        field("format", "squashfs"),
+        // Compressor and options, as `image create` takes them.
+        field("compressor", info.settings.compressor().name()),
+        field("settings", settings.as_str()).shown("compressor", format!("{settings}{origin}")),
+        field("options_recorded", info.options_recorded),
+        field("block_size_bytes", info.block_size)
+            .shown("block size", counted(info.block_size, "byte")),
+        // Without padding.
+        field("image_bytes", info.bytes_used).shown("image", counted(info.bytes_used, "byte")),
+        field("mod_time_s", info.mod_time).shown("made", since_the_epoch(info.mod_time)),
+        field("flags", info.flags).shown("flags", format!("{:#06x}", info.flags)),
+        field("inodes", info.inodes).shown("inodes", info.inodes),
+        field("fragments", info.fragments).shown("fragment blocks", info.fragments),
+        field("ids", info.ids).shown("ids", info.ids),
+        field("xattr_sets", info.xattrs).shown("xattr sets", info.xattrs),
+        field("exportable", info.exportable).shown("exportable", is_exportable),
+        field("inode_table_bytes", info.inode_table_bytes)
+            .shown("inode table", counted(info.inode_table_bytes, "byte")),
+        field("directory_table_bytes", info.directory_table_bytes).shown(
+            "directory table",
+            counted(info.directory_table_bytes, "byte"),
+        ),
     ])
 }
 
-/// A document as it is printed. It can always be serialized.
-fn json_text(document: &impl Serialize) -> String {
-    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+fn of_erofs(info: &erofs::Info) -> Vec<Fact> {
+    let (compatible, incompatible) = info.features;
+    let uuid = info.uuid.as_str();
+    vec![
+        field("schema", SCHEMA),
+        field("format", "erofs").shown("format", "erofs"),
+        field("block_size_bytes", info.block_bytes)
+            .shown("block size", counted(info.block_bytes, "byte")),
+        field("image_bytes", info.image_bytes).shown("image", counted(info.image_bytes, "byte")),
+        field("epoch_s", info.epoch_s).shown("made", since_the_epoch(info.epoch_s)),
+        field("uuid", uuid).shown("uuid", uuid),
+        // Those that a reader may ignore, and those that it must know.
+        field("compatible_features", compatible)
+            .shown("features", format!("{compatible:#x} {incompatible:#x}")),
+        field("incompatible_features", incompatible),
+        field("inodes", info.inodes).shown("inodes", info.inodes),
+    ]
 }
 
-fn rows(rows: &[(&str, String)]) -> String {
-    let line = |(name, value): &(&str, String)| format!("{:<16} {value}\n", format!("{name}:"));
-    rows.iter().map(line).collect()
+const SCHEMA: &str = "hedgerow.image.info.v1";
+
+fn since_the_epoch(seconds: impl std::fmt::Display) -> String {
+    format!("{seconds} s since the epoch")
 }
 
-impl Document {
-    fn lines(&self) -> String {
-        let origin = if self.options_recorded {
-            ""
-        } else {
-            " (not recorded: defaults)"
-        };
-        rows(&[
-            ("compressor", format!("{}{origin}", self.settings)),
-            ("block size", counted(self.block_size_bytes, "byte")),
-            ("image", counted(self.image_bytes, "byte")),
-            ("made", format!("{} s since the epoch", self.mod_time_s)),
-            ("flags", format!("{:#06x}", self.flags)),
-            ("inodes", self.inodes.to_string()),
-            ("fragment blocks", self.fragments.to_string()),
-            ("ids", self.ids.to_string()),
-            ("xattr sets", self.xattr_sets.to_string()),
-            (
-                "exportable",
-                if self.exportable { "yes" } else { "no" }.to_owned(),
-            ),
-            ("inode table", counted(self.inode_table_bytes, "byte")),
-            (
-                "directory table",
-                counted(self.directory_table_bytes, "byte"),
-            ),
-        ])
+fn field(name: &'static str, value: impl Into<Value>) -> Fact {
+    let field = Some((name, value.into()));
+    Fact { field, row: None }
+}
+
+fn row(name: &'static str, text: String) -> Fact {
+    Fact::default().shown(name, text)
+}
+
+impl Fact {
+    /// The same with a row.
+    fn shown(self, name: &'static str, text: impl ToString) -> Self {
+        let row = Some((name, text.to_string()));
+        Fact { row, ..self }
     }
+}
+
+/// The fields as a document. It can always be serialized.
+fn json(facts: &[Fact]) -> String {
+    let mut text = Vec::new();
+    let fields = facts.iter().filter_map(|fact| fact.field.as_ref());
+    let mut pretty = serde_json::Serializer::pretty(&mut text);
+    let written = pretty.collect_map(fields.map(|(name, value)| (name, value)));
+    written.expect("names and values become JSON");
+    String::from_utf8_lossy(&text).into_owned() + "\n"
+}
+
+fn lines(facts: &[Fact]) -> String {
+    let rows = facts.iter().filter_map(|fact| fact.row.as_ref());
+    rows.map(|(name, value)| format!("{:<16} {value}\n", format!("{name}:")))
+        .collect()
 }

@@ -5,6 +5,7 @@ mod cat;
 pub mod create;
 mod diff;
 mod extract;
+mod hash_tree;
 mod info;
 mod list;
 mod to_tar;

@@ -1,5 +1,5 @@
 use super::arguments::Verify;
-use super::{print, unreadable};
+use super::{hash_tree, print, unreadable};
 use crate::environment::from_directory;
 use crate::execution;
 use crate::failure::Failure;
@@ -8,7 +8,8 @@ use crate::output::Output;
 use crate::report::Path;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
-use hedgerow::image::{verify, Coverage, Damage, Report, VerifyError};
+use hedgerow::image::verity::parse_root_hash;
+use hedgerow::image::{verify_with, Coverage, Damage, Report, VerifyError};
 use hedgerow::numbers::counted;
 use hedgerow_fs::ReadFile;
 use serde::Serialize;
@@ -31,6 +32,9 @@ struct Document<'r> {
     inodes: u64,
     /// Bytes of data and fragment blocks, decompressed.
     content_bytes: u64,
+    /// The hash tree of dm-verity behind the image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verity: Option<serde_json::Value>,
 }
 
 /// An error in the image.
@@ -53,11 +57,14 @@ struct Covered {
 }
 
 pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let root_hash = command.root_hash.as_deref().map(parse_root_hash);
+    let root_hash = root_hash.transpose().map_err(not_started)?;
     let execution = execution::interruptible(global)?;
     let named = &command.place.image;
     let file = ReadFile::open(&from_directory(global, named));
     let file = file.map_err(|error| unreadable(named, error.into()))?;
-    let verified = verify(Box::new(file), command.place.offset, &execution);
+    let offset = command.place.offset;
+    let verified = verify_with(Box::new(file), offset, root_hash.as_ref(), &execution);
     let report = verified.map_err(|error| match error {
         VerifyError::Open(error) => unreadable(named, error),
         VerifyError::Cancelled => interrupted_by_user(),
@@ -94,6 +101,9 @@ fn lines(report: &Report, only_findings: bool) -> String {
     );
     for part in &report.coverage {
         text += &covered(part);
+    }
+    if let Some(verity) = &report.verity {
+        text += &format!("{}\n", hash_tree::line(verity));
     }
     if report.findings.is_empty() && report.omitted == 0 {
         text += "ok\n";
@@ -135,6 +145,7 @@ impl<'r> From<&'r Report> for Document<'r> {
             parts: report.coverage.iter().map(covered).collect(),
             inodes: report.inodes,
             content_bytes: report.content_bytes,
+            verity: report.verity.as_ref().map(hash_tree::document),
         }
     }
 }

@@ -210,6 +210,14 @@ fn of_images(checked: &mut Checked, repository: &Repository) {
         repository,
         &["image", "extract", "--json", "a.sqfs", "out"],
     );
+    let verity = [
+        "image", "create", "--json", "--verity", "git:v1.0", "a.erofs",
+    ];
+    checked.command("image.create", repository, &verity);
+    for verb in ["info", "verify"] {
+        let words = ["image", verb, "--json", "a.erofs"];
+        checked.command(&format!("image.{verb}"), repository, &words);
+    }
     let mut damaged = repository.read("a.sqfs");
     damaged[100] ^= 0x55;
     repository.write("damaged.sqfs", &damaged);

@@ -20,6 +20,7 @@ mod sharing;
 mod squashfs_tools;
 mod tar2sqfs;
 mod to_tar;
+mod verity;
 
 use hedgerow_testkit::Program;
 use serde_json::Value;

@@ -26,19 +26,8 @@ impl Image {
             image_bytes: u64::from(superblock.blocks) << superblock.block_bits,
             epoch_s: superblock.epoch,
             inodes: superblock.inodes,
-            uuid: uuid_text(&superblock.uuid),
+            uuid: hedgerow_image::uuid::text(&superblock.uuid),
             features: (superblock.compat, superblock.incompat),
         }
     }
-}
-
-fn uuid_text(uuid: &[u8; 16]) -> String {
-    let mut text = String::new();
-    for (number, byte) in uuid.iter().enumerate() {
-        if matches!(number, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
 }

@@ -288,7 +288,9 @@ impl Finished {
     ) -> Result<Superblock, WriteError> {
         let block_bytes = options.block_bytes as usize;
         let (epoch, epoch_ns) = self.tree.shared.epoch;
-        let uuid = options.uuid.unwrap_or_else(|| uuid(hash));
+        let uuid = options
+            .uuid
+            .unwrap_or_else(|| hedgerow_image::uuid::from_hash(hash.as_bytes()));
         Ok(Superblock {
             compat: compat::CHECKSUM | compat::MTIME,
             block_bits: options.block_bytes.trailing_zeros() as u8,
@@ -312,14 +314,6 @@ impl Finished {
             ..Superblock::default()
         })
     }
-}
-
-/// An identifier of version 8, which has no meaning, from a hash.
-fn uuid(hash: &blake3::Hash) -> [u8; 16] {
-    let mut uuid: [u8; 16] = crate::format::array(hash.as_bytes(), 0);
-    uuid[6] = uuid[6] & 0x0f | 0x80;
-    uuid[8] = uuid[8] & 0x3f | 0x80;
-    uuid
 }
 
 fn too_many() -> WriteError {

@@ -22,9 +22,11 @@ use hedgerow_fs::OutputFile;
 use hedgerow_image::buffers::Buffers;
 use hedgerow_image::gather::GatherOptions;
 use hedgerow_image::plan::{Event, PlanOptions};
+use hedgerow_image::verity::{self, VerityOptions};
 use hedgerow_image::{stages, Created, FragmentPolicy, Item, Output, WriteError};
 use hedgerow_tree::NodeError;
 use squeeze::Worker;
+use std::ops::Range;
 use std::path::Path;
 use store::Contents;
 use tree::Tree;
@@ -96,6 +98,8 @@ pub struct CreateOptions {
     pub uuid: Option<[u8; 16]>,
     /// The name of the image, padded with zeros.
     pub name: [u8; 16],
+    /// How a hash tree of dm-verity is written behind the image; `None` for no tree.
+    pub verity: Option<VerityOptions>,
     /// Number of zero bytes in the file before the image.
     pub offset_bytes: u64,
     /// Whether an existing file may be replaced.
@@ -120,6 +124,7 @@ impl Default for CreateOptions {
             mtime_s: None,
             uuid: None,
             name: [0; 16],
+            verity: None,
             offset_bytes: 0,
             replace: false,
             execution: Execution::default(),
@@ -213,14 +218,23 @@ pub fn create_numbered<I: Into<Item>>(
         reason: "it has more than 4,294,967,295 entries".into(),
     })?;
     let tree = finished.into_tree();
+    let after = |file: &OutputFile, image: Range<u64>| match &options.verity {
+        None => Ok((image.end, None)),
+        Some(verity) => {
+            let (end, verity) = verity::append(file, image, verity, &options.execution)?;
+            Ok((end, Some(verity)))
+        }
+    };
+    let (bytes, verity) = output.finish_with(&first, block_bytes, options.replace, after)?;
     Ok(Created {
-        bytes: output.finish(&first, block_bytes, options.replace)?,
+        bytes,
         inodes,
         stored_files: contents.len(),
         fragments: 0,
         skipped: tree.skipped,
         unstored_xattrs: tree.unstored_xattrs,
         clamped_times: Default::default(),
+        verity,
     })
 }
 

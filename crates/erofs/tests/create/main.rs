@@ -7,6 +7,8 @@
     reason = "tests make trees and look at files"
 )]
 
+mod acl;
+mod blocks;
 mod determinism;
 mod foreign;
 mod hostile;

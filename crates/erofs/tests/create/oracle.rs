@@ -108,7 +108,7 @@ pub fn variants() -> Vec<CreateOptions> {
 }
 
 /// What fsck.erofs of erofs-utils finds: nothing.
-fn fsck(image: &Path, what: &str) {
+pub fn fsck(image: &Path, what: &str) {
     if !hedgerow_testkit::require("fsck.erofs") {
         return;
     }

@@ -6,7 +6,6 @@ use hedgerow_engine::{CancelToken, Execution};
 use hedgerow_erofs as erofs;
 use hedgerow_fs::ReadFile;
 use hedgerow_image::compare::{Comparable, EntryIterator, ImageEntry};
-use hedgerow_image::report::{Report, VerifyError};
 use hedgerow_image::{Error, ReadAt};
 use hedgerow_squashfs as squashfs;
 use hedgerow_tree::{Content, Entry, Metadata, Node, NodeError, NodeKind, Omission, Xattr};
@@ -61,7 +60,7 @@ impl Kind {
     }
 
     /// The kind of the image at byte `offset` of `source`.
-    fn of(source: &dyn ReadAt, offset: u64) -> Result<Self, Error> {
+    pub(super) fn of(source: &dyn ReadAt, offset: u64) -> Result<Self, Error> {
         let mut magic = [0; 4];
         let place = offset.saturating_add(erofs::format::SUPERBLOCK_OFFSET);
         source.read_at(&mut magic, place)?;
@@ -221,22 +220,6 @@ impl AnyImage {
         write_pieces(pieces, output, execution, |piece, content| {
             image.read_piece(piece, content)
         })
-    }
-}
-
-/// Checks the image of any kind that starts at byte `offset`. The report is the same for any number
-/// of workers.
-///
-/// # Errors
-/// The source cannot be read or is no image, the check was cancelled, or a worker panicked.
-pub fn verify(
-    source: Box<dyn ReadAt>,
-    offset: u64,
-    execution: &Execution,
-) -> Result<Report, VerifyError> {
-    match Kind::of(&*source, offset)? {
-        Kind::SquashFs => squashfs::verify(source, offset, execution),
-        Kind::Erofs => erofs::verify(source, offset, execution),
     }
 }
 

@@ -58,8 +58,9 @@ mod range;
 mod recipe;
 mod times;
 mod to_archive;
+mod verify;
 
-pub use any::{verify, AnyImage, AnyInode, AnyNodes, Kind, Visit};
+pub use any::{AnyImage, AnyInode, AnyNodes, Kind, Visit};
 pub use contents::{matching_paths, write_content, ContentError};
 pub use create::{
     create, create_with, ArchiveSource, CommitSource, DirectorySource, Format, Hooks, Source,
@@ -72,10 +73,12 @@ pub use recipe::{Recipe, RecipeFiles};
 pub use times::{calendar, long_time};
 pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
+pub use verify::{verify, verify_with, verity_of};
 
 pub use hedgerow_codec::block::{Compressor, Settings};
 pub use hedgerow_erofs::{self as erofs, CreateOptions as ErofsOptions};
 pub use hedgerow_fs::ReadFile;
+pub use hedgerow_image::{hex, uuid, verity};
 pub use hedgerow_squashfs::format::{Superblock, BLOCK_BYTES};
 pub use hedgerow_squashfs::pseudo::{self, PseudoFiles};
 pub use hedgerow_squashfs::recipe::{Defaults, RecipeError};

@@ -62,6 +62,7 @@ pub fn verify(
         coverage,
         inodes: inodes.len() as u64,
         content_bytes,
+        verity: None,
     })
 }
 

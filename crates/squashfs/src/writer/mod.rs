@@ -27,9 +27,11 @@ use hedgerow_fs::OutputFile;
 use hedgerow_image::buffers::Buffers;
 use hedgerow_image::gather::GatherOptions;
 use hedgerow_image::plan::PlanOptions;
+use hedgerow_image::verity::{self, Verity, VerityOptions};
 use hedgerow_image::{stages, Created, FragmentPolicy, Item, Output, WriteError};
 use hedgerow_tree::NodeError;
 use pack::{pack, Packing};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use tree::Tree;
@@ -69,8 +71,10 @@ pub struct CreateOptions {
     pub mtime_s: Option<u32>,
     /// Number of zero bytes in the file before the image.
     pub offset_bytes: u64,
-    /// The image is padded to a multiple of this many bytes.
+    /// The image is padded to a multiple of this many bytes, if no hash tree stands behind it.
     pub padding_bytes: u64,
+    /// How a hash tree of dm-verity is written behind the image; `None` for no tree.
+    pub verity: Option<VerityOptions>,
     /// Whether an existing file may be replaced.
     pub replace: bool,
     /// An older image whose compressed blocks are reused.
@@ -100,6 +104,7 @@ impl Default for CreateOptions {
             mtime_s: None,
             offset_bytes: 0,
             padding_bytes: 4096,
+            verity: None,
             replace: false,
             reuse: None,
             execution: Execution::default(),
@@ -196,23 +201,47 @@ pub(crate) fn create_with_end<I: Into<Item>>(
     superblock.bytes_used = output.position();
     let first = superblock.to_bytes();
     let note = end.map(|end| end(&skipped));
-    let after = |file: &OutputFile, bytes| match note {
-        None => Ok(Vec::new()),
-        Some(note) => sealed(note, bytes, |buffer, position| {
-            file.read_exact_at(buffer, position)?;
-            Ok(buffer.len())
-        }),
+    // A part is not used before it is merged: the merged image has a tree.
+    let verity = options.verity.as_ref().filter(|_| note.is_none());
+    let after = |file: &OutputFile, image: Range<u64>| append(file, image, note, verity, options);
+    let padding = match verity {
+        None => options.padding_bytes.max(1),
+        Some(_) => verity::BLOCK_BYTES,
     };
-    let padding = options.padding_bytes.max(1);
+    let (bytes, verity) = output.finish_with(&first, padding, options.replace, after)?;
     Ok(Created {
-        bytes: output.finish_with(&first, padding, options.replace, after)?,
+        bytes,
         inodes: superblock.inode_count,
         stored_files: packing.layouts.len() as u32 + packing.tails,
         fragments: superblock.fragment_count,
         skipped,
         unstored_xattrs,
         clamped_times,
+        verity,
     })
+}
+
+/// Writes what stands after the image: the note of a part, or a hash tree. Returns where that ends.
+fn append(
+    file: &OutputFile,
+    image: Range<u64>,
+    note: Option<Vec<u8>>,
+    verity: Option<&VerityOptions>,
+    options: &CreateOptions,
+) -> Result<(u64, Option<Verity>), WriteError> {
+    if let Some(note) = note {
+        let note = sealed(note, image.end, |buffer, position| {
+            file.read_exact_at(buffer, position)?;
+            Ok(buffer.len())
+        })?;
+        file.write_at(&note, image.end)?;
+        return Ok((image.end + note.len() as u64, None));
+    }
+    let Some(verity) = verity else {
+        return Ok((image.end, None));
+    };
+    let (end, verity) = verity::append(file, image, verity, &options.execution)?;
+    Ok((end, Some(verity)))
 }
 
 /// Reads, plans, compresses and stores the contents.

@@ -1,6 +1,6 @@
 //! The options of an EROFS image.
 
-use super::{hole_limit, stores_xattrs};
+use super::{hole_limit, stores_xattrs, verity};
 use crate::failure::Failure;
 use crate::image::arguments::Create;
 use crate::walk::not_started;
@@ -41,6 +41,7 @@ pub fn options(
         hard_links: !command.no_hardlinks,
         skip_unreadable: command.skip_unreadable,
         mtime_s: epoch.or(command.default_mtime).map(i64::from),
+        verity: verity(command)?,
         replace: command.force,
         execution,
         ..defaults

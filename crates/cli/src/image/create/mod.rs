@@ -6,6 +6,7 @@ mod reuse;
 mod source;
 
 use super::arguments::Create;
+use super::hash_tree;
 use crate::environment::{from_directory, variable};
 use crate::execution;
 use crate::failure::{Failure, PARTIAL};
@@ -15,6 +16,7 @@ use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
+use hedgerow::image::verity::{parse_salt, VerityOptions};
 use hedgerow::image::{Compressor, Node, Settings, BLOCK_BYTES};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
 use hedgerow::image::{ErofsOptions, Format, Hooks, Kind, Recipe, RecipeFiles};
@@ -122,6 +124,13 @@ impl Chosen {
             Chosen::Erofs(options) => options.into(),
         }
     }
+}
+
+/// How a hash tree is made, if one is wanted.
+fn verity(command: &Create) -> Result<Option<VerityOptions>, Failure> {
+    let salt = command.verity_salt.as_deref().map(parse_salt).transpose();
+    let salt = salt.map_err(not_started)?.unwrap_or_default();
+    Ok(command.verity.then_some(VerityOptions { salt }))
 }
 
 /// Whether extended attributes are stored: those of the source, or those of files.
@@ -240,6 +249,7 @@ fn options(
         exportable: command.exportable,
         mtime_s: epoch.or(command.default_mtime),
         padding_bytes: PADDING_BYTES,
+        verity: verity(command)?,
         replace: command.force,
         execution,
         ..CreateOptions::default()
@@ -314,6 +324,8 @@ struct Document {
     fragments: u32,
     compressor: &'static str,
     codecs: BTreeMap<&'static str, &'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verity: Option<serde_json::Value>,
 }
 
 pub fn tell(
@@ -333,6 +345,7 @@ pub fn tell(
             format: options.name(),
             compressor: options.compressor(),
             codecs: hedgerow::codec_versions().into_iter().collect(),
+            verity: created.verity.as_ref().map(hash_tree::document),
         };
         if let Ok(text) = serde_json::to_string(&document) {
             output.data(format!("{text}\n").as_bytes());
@@ -346,4 +359,7 @@ pub fn tell(
         counted(created.bytes, "byte"),
         elapsed.as_secs_f64()
     ));
+    if let Some(verity) = &created.verity {
+        output.say(hash_tree::line(verity));
+    }
 }

@@ -39,6 +39,10 @@ pub mod compat {
     pub const MTIME: u32 = 0x2;
     /// Inodes have filters for the names of attributes.
     pub const XATTR_FILTER: u32 = 0x4;
+    /// Shared attributes are in the inode of metadata.
+    pub const XATTRS_IN_METADATA: u32 = 0x8;
+    /// Long prefixes of names of attributes are in no inode.
+    pub const PLAIN_XATTR_PREFIXES: u32 = 0x10;
 }
 
 /// Features that a reader must know.
@@ -59,8 +63,26 @@ pub mod incompat {
     pub const XATTR_PREFIXES: u32 = 0x40;
     /// Block addresses have 48 bits.
     pub const WIDE: u32 = 0x80;
+    /// Metadata are in an inode of their own.
+    pub const METADATA_INODE: u32 = 0x100;
     /// All that this crate knows.
     pub const KNOWN: u32 = 0x7f;
+
+    /// What is needed to read an image with features that this crate does not know.
+    pub fn unknown(features: u32) -> Option<String> {
+        let named = [
+            (WIDE, "block addresses of 48 bits"),
+            (METADATA_INODE, "metadata in an inode of their own"),
+        ];
+        let names = named
+            .iter()
+            .filter(|(feature, _)| features & feature != 0)
+            .map(|(_, name)| (*name).to_owned());
+        let nameless = features & !(KNOWN | WIDE | METADATA_INODE);
+        let number = (nameless != 0).then(|| format!("the features {nameless:#x}"));
+        let all: Vec<String> = names.chain(number).collect();
+        (!all.is_empty()).then(|| all.join(" and "))
+    }
 }
 
 /// How the content of an inode is stored.
@@ -98,6 +120,8 @@ pub mod chunk {
     pub const BITS: u32 = 0x1f;
     /// Chunks have entries of eight bytes instead of four.
     pub const INDEXES: u32 = 0x20;
+    /// All bits that are known.
+    pub const KNOWN: u32 = BITS | INDEXES;
 }
 
 /// The maps of compressed contents.

@@ -1,11 +1,11 @@
 //! Reads and checks everything in an image, and continues after errors.
 
-use crate::format::incompat;
+use crate::format::{compat, incompat};
 use crate::reader::{Image, ImageSource, Inode, Piece, Stored};
 use hedgerow_engine::{run_ordered, Execution, Window};
 use hedgerow_image::report::{ended, Coverage, Report, VerifyError};
 use hedgerow_image::{Damage, Error, Part, ReadAt};
-use hedgerow_tree::NodeKind;
+use hedgerow_tree::{NodeKind, Omission};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
@@ -54,20 +54,25 @@ pub fn verify(
     // What stands after the image, such as a hash tree, is no part of it.
     let stated = u64::from(superblock.blocks) << superblock.block_bits;
     let image_bytes = image.bytes.length().min(stated);
-    let superblock = crate::format::SUPERBLOCK_BYTES as u64;
+    let checksummed_bytes = match superblock.compat & compat::CHECKSUM {
+        0 => 0,
+        _ => superblock.checksummed_bytes(),
+    };
+    let superblock_bytes = crate::format::SUPERBLOCK_BYTES as u64;
+    let data_bytes = image_bytes.saturating_sub(superblock_bytes.max(checksummed_bytes));
     Ok(Report {
         findings: findings.kept,
         omitted: findings.omitted,
         coverage: vec![
             Coverage {
                 part: Part::Superblock,
-                checksummed_bytes: superblock,
-                unchecked_bytes: 0,
+                checksummed_bytes,
+                unchecked_bytes: superblock_bytes.saturating_sub(checksummed_bytes),
             },
             Coverage {
                 part: Part::Data,
                 checksummed_bytes: 0,
-                unchecked_bytes: image_bytes.saturating_sub(superblock),
+                unchecked_bytes: data_bytes,
             },
         ],
         inodes: found,
@@ -138,13 +143,23 @@ fn inodes(image: &Image, findings: &mut Findings) -> Vec<Named> {
         // That of the root has been told.
         Err(_) => return inodes,
     };
-    let omissions = source.entries(&mut |found| {
+    let (omissions, damage) = source.checked_entries(&mut |found| {
         see(found.inode, found.entry.path);
         ControlFlow::Continue(())
     });
-    for omission in omissions {
-        let what = omission.source.to_string();
-        findings.add(Damage::new(Part::DirectoryTable, 0, what).at(&omission.path));
+    damage.into_iter().for_each(|damage| findings.add(damage));
+    for Omission { path, source, .. } in omissions {
+        let told = source.to_string();
+        let error = source
+            .into_inner()
+            .and_then(|it| it.downcast::<Error>().ok());
+        match error {
+            Some(error) => findings.add_error(Part::DirectoryTable, &path, *error),
+            None => findings.add(Damage::new(Part::DirectoryTable, 0, told).at(&path)),
+        }
+    }
+    if let Err(error) = image.long_prefixes() {
+        findings.add_error(Part::XattrTable, b"", error);
     }
     let mut subdirectories: HashMap<&[u8], u32> = HashMap::new();
     for named in inodes

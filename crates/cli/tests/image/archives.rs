@@ -156,7 +156,10 @@ fn access_control_lists_come_along_both_ways() {
     let tar = ["--acls", "--format=pax", "-C", "tree", "-cf", "a.tar", "."];
     run(home, "tar", &tar);
     assert!(packed(home, "a.tar", &erofs) == expected);
-    assert_eq!(image(home, &["to-tar", "-q", "image", "-o", "b.tar"]).code, 0);
+    assert_eq!(
+        image(home, &["to-tar", "-q", "image", "-o", "b.tar"]).code,
+        0
+    );
     assert!(packed(home, "b.tar", &erofs) == expected);
     for (program, directory) in [("tar", "by-tar"), ("bsdtar", "by-bsdtar")] {
         fs::create_dir(home.join(directory)).unwrap();

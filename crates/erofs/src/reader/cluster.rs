@@ -237,6 +237,15 @@ impl Image {
         self.bytes.check(Part::Data, position, bytes)?;
         let algorithm = |number: usize| {
             let id = map.algorithms.get(number).copied().unwrap_or_default();
+            let is_named = if self.superblock.has(incompat::COMPRESSION) {
+                self.superblock.compressors >> id & 1 != 0
+            } else {
+                id == 0
+            };
+            if !is_named {
+                let what = format!("the compressor {id}, which the superblock does not name");
+                return Err(inode.damage(what));
+            }
             let algorithm = Algorithm::from_id(id);
             algorithm.ok_or_else(|| inode.damage(format!("the unknown compressor {id}")))
         };

@@ -59,7 +59,7 @@ impl Image {
     }
 
     /// Fills `content` from the packed inode, from `place` on.
-    fn read_packed(&self, mut place: u64, mut content: &mut [u8]) -> Result<()> {
+    pub(super) fn read_packed(&self, mut place: u64, mut content: &mut [u8]) -> Result<()> {
         let (inode, map) = self.packed_inode()?;
         while !content.is_empty() {
             let Some(piece) = self.piece(&inode, &map, place)? else {

@@ -1,6 +1,7 @@
 use super::{Image, Inode};
-use crate::format::{array, DIRENT_BYTES, NAME_BYTES};
+use crate::format::{array, file_type, DIRENT_BYTES, NAME_BYTES};
 use hedgerow_image::{Damage, Part, Result};
+use hedgerow_tree::NodeKind;
 use std::ops::Range;
 
 /// Size limit of a directory in bytes; enough for ten million entries.
@@ -17,6 +18,8 @@ pub struct Listing {
     entries: Vec<DirectoryEntry>,
     /// Entries that were left out because their name is impossible or out of order.
     pub damage: Vec<Damage>,
+    /// The number of the inode that the directory's entry of itself names.
+    pub itself: Option<u64>,
     /// The number of the directory above, if the directory tells it.
     pub parent: Option<u64>,
 }
@@ -103,14 +106,23 @@ impl Listing {
 
     fn add(&mut self, entry: DirectoryEntry, inode: &Inode) -> Result<()> {
         let name = self.name(&entry.name);
-        match name {
-            b"." => return Ok(()),
-            b".." => {
-                self.parent = Some(entry.inode);
+        let place = match name {
+            b"." => Some(&mut self.itself),
+            b".." => Some(&mut self.parent),
+            _ => None,
+        };
+        let is_of_a_directory = entry.file_type == file_type(NodeKind::Directory);
+        match place {
+            Some(place) if place.is_none() && is_of_a_directory => {
+                *place = Some(entry.inode);
                 return Ok(());
             }
-            _ => {}
+            Some(_) => {
+                return self.leave_out(bad(inode, "a second or odd entry '.' or '..'"), inode)
+            }
+            None => {}
         }
+        let name = self.name(&entry.name);
         let is_impossible =
             name.is_empty() || name.len() > NAME_BYTES || name.contains(&b'/') || name.contains(&0);
         let last = self.entries.last();
@@ -122,7 +134,11 @@ impl Listing {
             self.entries.push(entry);
             return Ok(());
         };
-        self.damage.push(bad(inode, what));
+        self.leave_out(bad(inode, what), inode)
+    }
+
+    fn leave_out(&mut self, damage: Damage, inode: &Inode) -> Result<()> {
+        self.damage.push(damage);
         if self.damage.len() > MOST_DAMAGE {
             return Err(bad(inode, "thousands of bad entries").into());
         }

@@ -29,6 +29,8 @@ pub struct Image {
     pub(super) decoders: Decoders,
     /// The inode that holds parts of other files.
     pub(super) packed: OnceLock<(Inode, Map)>,
+    /// The long prefixes of names of attributes.
+    pub(super) prefixes: OnceLock<Vec<Vec<u8>>>,
 }
 
 impl Image {
@@ -73,6 +75,10 @@ impl Image {
             );
             damage.push(Damage::new(Part::Superblock, SUPERBLOCK_OFFSET, what));
         }
+        if superblock.compat & compat::XATTRS_IN_METADATA != 0 {
+            let what = "attributes in an inode of metadata, which is not there";
+            damage.push(Damage::new(Part::Superblock, SUPERBLOCK_OFFSET, what));
+        }
         let image = Image {
             bytes,
             superblock,
@@ -80,6 +86,7 @@ impl Image {
             clusters: Cache::new(CLUSTERS),
             decoders: Decoders::default(),
             packed: OnceLock::new(),
+            prefixes: OnceLock::new(),
         };
         Ok((image, damage))
     }
@@ -143,9 +150,8 @@ fn read_superblock(bytes: &Bytes) -> Result<Superblock> {
         let what = format!("blocks of 2^{} bytes", superblock.block_bits);
         return Err(Damage::new(Part::Superblock, SUPERBLOCK_OFFSET, what).into());
     }
-    let unknown = superblock.incompat & !incompat::KNOWN;
-    if unknown != 0 {
-        return unsupported(format!("an EROFS image with the features {unknown:#x}"));
+    if let Some(unknown) = incompat::unknown(superblock.incompat) {
+        return unsupported(format!("an EROFS image with {unknown}"));
     }
     if superblock.devices != 0 {
         return unsupported("an EROFS image on several devices".into());
@@ -156,12 +162,18 @@ fn read_superblock(bytes: &Bytes) -> Result<Superblock> {
     Ok(superblock)
 }
 
+impl Superblock {
+    /// Number of bytes from the superblock on that its checksum covers: to the end of the first block,
+    /// or of the one behind small ones.
+    pub(crate) fn checksummed_bytes(&self) -> u64 {
+        let block = self.block_bytes();
+        (SUPERBLOCK_OFFSET / block + 1) * block - SUPERBLOCK_OFFSET
+    }
+}
+
 /// Compares the checksum of the superblock.
 fn check(bytes: &Bytes, superblock: &Superblock) -> Result<Option<Damage>> {
-    // The superblock is in the first block, or in the one behind small ones.
-    let block = superblock.block_bytes();
-    let end = (SUPERBLOCK_OFFSET / block + 1) * block;
-    let mut first = vec![0; (end - SUPERBLOCK_OFFSET) as usize];
+    let mut first = vec![0; superblock.checksummed_bytes() as usize];
     bytes.read(Part::Superblock, SUPERBLOCK_OFFSET, &mut first)?;
     if let Some(place) = first.get_mut(CHECKSUM) {
         place.fill(0);

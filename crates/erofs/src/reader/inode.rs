@@ -1,6 +1,6 @@
 use super::Image;
 use crate::format::{
-    array, device_numbers, kind_of, Layout, COMPACT_BYTES, EXTENDED_BYTES, NID_BYTES,
+    array, chunk, device_numbers, kind_of, Layout, COMPACT_BYTES, EXTENDED_BYTES, NID_BYTES,
     XATTR_HEADER_BYTES,
 };
 use hedgerow_image::{Damage, Part, Result};
@@ -17,6 +17,8 @@ pub struct Inode {
     pub kind: NodeKind,
     /// Whether it has the longer form.
     pub is_extended: bool,
+    /// Whether it is a directory without an entry of itself.
+    pub lacks_itself: bool,
     /// How its content is stored.
     pub layout: Layout,
     /// The lower 12 bits of `st_mode`.
@@ -39,8 +41,9 @@ pub struct Inode {
     pub xattr_bytes: u64,
 }
 
-/// The bits of an inode's format: the form, and the layout.
+/// The bits of an inode's format: the form, the layout, and that a directory has no entry of itself.
 const EXTENDED: u16 = 1;
+const NO_ENTRY_OF_ITSELF: u16 = 0x10;
 const KNOWN_BITS: u16 = 0xf;
 
 impl Image {
@@ -73,10 +76,14 @@ impl Image {
         let u32_at = |at| u32::from_le_bytes(array(&head, at));
         let format = u16_at(0);
         let damaged = |what: String| Damage::new(Part::InodeTable, position, what);
-        let layout = Layout::from_id(format >> 1 & 7).filter(|_| format & !KNOWN_BITS == 0);
-        let layout = layout.ok_or_else(|| damaged(format!("an inode of the form {format:#x}")))?;
         let mode = u16_at(4);
         let kind = kind_of(mode).ok_or_else(|| damaged(format!("an inode of mode {mode:o}")))?;
+        let known = match kind {
+            NodeKind::Directory => KNOWN_BITS | NO_ENTRY_OF_ITSELF,
+            _ => KNOWN_BITS,
+        };
+        let layout = Layout::from_id(format >> 1 & 7).filter(|_| format & !known == 0);
+        let layout = layout.ok_or_else(|| damaged(format!("an inode of the form {format:#x}")))?;
         let xattr_bytes = match u16_at(2) {
             0 => 0,
             count => XATTR_HEADER_BYTES as u64 + 4 * (u64::from(count) - 1),
@@ -86,6 +93,7 @@ impl Image {
             position,
             kind,
             is_extended: format & EXTENDED != 0,
+            lacks_itself: format & NO_ENTRY_OF_ITSELF != 0,
             layout,
             mode: mode & 0o7777,
             uid: u16_at(24).into(),
@@ -108,6 +116,13 @@ impl Image {
         if inode.mtime_ns >= 1_000_000_000 {
             let what = format!("a time with {} nanoseconds", inode.mtime_ns);
             return Err(damaged(what).into());
+        }
+        let has_content = matches!(
+            kind,
+            NodeKind::File | NodeKind::Directory | NodeKind::Symlink
+        );
+        if layout == Layout::Chunked && has_content && inode.place & 0xffff & !chunk::KNOWN != 0 {
+            return Err(damaged(format!("chunks of the form {:#x}", inode.place)).into());
         }
         if i64::try_from(inode.size).is_err() {
             return Err(damaged(format!("a size of {} bytes", inode.size)).into());

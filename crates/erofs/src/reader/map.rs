@@ -181,13 +181,7 @@ impl Image {
     /// A piece of a chunk-based content. Following chunks that are one behind the other, or holes,
     /// belong to it.
     fn chunk(&self, inode: &Inode, offset: u64) -> Result<Piece> {
-        let known = chunk::BITS | chunk::INDEXES;
         let bits = (inode.place & chunk::BITS) + u32::from(self.superblock.block_bits);
-        if inode.place & 0xffff & !known != 0 {
-            return Err(inode
-                .damage(format!("chunks of the form {:#x}", inode.place))
-                .into());
-        }
         let mut number = offset >> bits;
         let first = self.chunk_position(inode, number)?;
         let inside = offset & ((1 << bits) - 1);

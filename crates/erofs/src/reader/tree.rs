@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// Maximum depth of directories. In Linux, a path cannot name anything deeper than 2048.
 const DEPTH: usize = 8192;
 
+/// Maximum number of findings about directories that are kept.
+const MOST_DAMAGE: usize = 4096;
+
 /// An image, or a directory in it, as a source of entries. Hard links have the same inode number;
 /// the device is always 0.
 pub struct ImageSource<'i> {
@@ -70,13 +73,21 @@ impl<'i> ImageSource<'i> {
         &self,
         visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>,
     ) -> Vec<Omission> {
+        self.checked_entries(visit).0
+    }
+
+    /// Like [`Self::entries`], and with what is wrong in directories although nothing is missing.
+    pub(crate) fn checked_entries(
+        &self,
+        visit: &mut dyn FnMut(TreeEntry<'_>) -> ControlFlow<()>,
+    ) -> (Vec<Omission>, Vec<Damage>) {
         let mut descent = Descent::new(self.image, &self.root, Selection::all());
         while !descent.is_done() {
             if descent.step(self.image, visit).is_break() {
                 break;
             }
         }
-        descent.omissions
+        (descent.omissions, descent.damage)
     }
 }
 
@@ -103,9 +114,13 @@ pub(super) struct Descent {
     path: Vec<u8>,
     /// Entries that could not be visited.
     pub omissions: Vec<Omission>,
+    /// Entries of directories for themselves, and for the directories above, that name others.
+    damage: Vec<Damage>,
 }
 
 struct Level {
+    /// The number of the directory.
+    inode: u64,
     listing: Listing,
     next: usize,
     /// Length of the directory's path in bytes.
@@ -122,6 +137,7 @@ impl Descent {
             stack: Vec::new(),
             path: Vec::new(),
             omissions: Vec::new(),
+            damage: Vec::new(),
         };
         descent.enter(image, root);
         descent
@@ -152,13 +168,37 @@ impl Descent {
                 for damage in std::mem::take(&mut listing.damage) {
                     self.omit("list", damage.into());
                 }
+                self.check_links(image, inode, &listing);
                 self.stack.push(Level {
+                    inode: inode.number,
                     listing,
                     next: 0,
                     path_bytes: self.path.len(),
                 });
             }
             Err(error) => self.omit("list", error),
+        }
+    }
+
+    /// Checks where the directory says that it is.
+    fn check_links(&mut self, image: &Image, inode: &Inode, listing: &Listing) {
+        // Where the first one is is not known, unless it is the root, which is above itself.
+        let root = u64::from(image.superblock.root);
+        let above = match self.stack.last() {
+            Some(level) => Some(level.inode),
+            None => (inode.number == root).then_some(root),
+        };
+        let is_itself = match listing.itself {
+            Some(itself) => itself == inode.number,
+            None => inode.lacks_itself,
+        };
+        let is_above = above.is_none_or(|above| listing.parent == Some(above));
+        for (is_right, name) in [(is_itself, "."), (is_above, "..")] {
+            if !is_right && self.damage.len() < MOST_DAMAGE {
+                let what = format!("its entry '{name}' is missing, or names another directory");
+                let damage = Damage::new(Part::DirectoryTable, inode.position, what);
+                self.damage.push(damage.at(&self.path));
+            }
         }
     }
 

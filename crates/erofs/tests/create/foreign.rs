@@ -20,7 +20,7 @@ const OLD: [&str; 6] = [
     "-z lz4 -C 16384 -E ztailpacking",
 ];
 /// Options that only later versions have.
-const NEW: [&str; 10] = [
+const NEW: [&str; 12] = [
     // Version 1.5 fails on some trees.
     "-E force-inode-extended --chunksize=4096",
     "-z lz4 -E fragments",
@@ -32,6 +32,8 @@ const NEW: [&str; 10] = [
     "-z lzma -C 131072 -E fragments",
     "-z zstd,10 -C 1048576 -E all-fragments",
     "-z lz4hc -C 65536 -E legacy-compress,fragments",
+    "--xattr-prefix=user.na --xattr-prefix=security.name",
+    "-z lz4 -E all-fragments --xattr-prefix=user.name",
 ];
 
 #[test]

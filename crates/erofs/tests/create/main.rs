@@ -9,6 +9,7 @@
 
 mod acl;
 mod blocks;
+mod crafted;
 mod determinism;
 mod foreign;
 mod hostile;

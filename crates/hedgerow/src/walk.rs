@@ -50,7 +50,7 @@ pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 /// ```no_run
 /// use hedgerow::walk::listing::{merge, write_part, Format, Output, PartOptions};
 /// use hedgerow::walk::{Budget, OpenDirectory, WalkOptions};
-/// use hedgerow::CancelToken;
+/// use hedgerow::Execution;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let options = PartOptions {
@@ -68,7 +68,7 @@ pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 ///     parts.push(part);
 /// }
 /// let output = Output::to("tree.parquet".as_ref(), false)?;
-/// merge(&parts, output, Format::Parquet, &std::env::temp_dir(), &CancelToken::default())?;
+/// merge(&parts, output, Format::Parquet, &std::env::temp_dir(), &Execution::default())?;
 /// # Ok(())
 /// # }
 /// ```

@@ -36,11 +36,11 @@
 mod rows;
 
 pub use hedgerow_engine::Failure;
-pub use hedgerow_fs::{FileKind, Listing, OpenDirectory, ReadBuffer};
+pub use hedgerow_fs::{stat_path, FileKind, Listing, OpenDirectory, ReadBuffer, Stat, Timestamp};
 pub use hedgerow_tree::{Entry, Metadata, NodeKind, Omission};
 pub use hedgerow_walk::{
-    walk, walk_sorted, Ahead, AheadOptions, Budget, Contents, CountedLinks, Entered, Patterns,
-    Position, Receiver, Selection, Totals, WalkOptions,
+    stat_entries, walk, walk_sorted, Ahead, AheadOptions, Budget, Contents, CountedLinks, Entered,
+    Patterns, Position, Receiver, Selection, Totals, WalkOptions,
 };
 pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 

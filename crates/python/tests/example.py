@@ -14,7 +14,7 @@ def files(top: str) -> int:
         total += len(path) and len(names)
     for path_bytes, _, _ in hos.walk(b"/", topdown=False, followlinks=True):
         total += path_bytes.count(b"/")
-    with hos.scandir(top) as entries:
+    with hos.scandir(top, stat=True) as entries:
         return total + sum(entry.stat().st_size for entry in entries if entry.is_file())
 
 

@@ -3,6 +3,7 @@
 mod entry;
 mod fork;
 mod scandir;
+mod stat;
 mod walk;
 
 use pyo3::intern;

@@ -182,7 +182,7 @@ def test_damaged_and_missing_parts(tree, tmp_path):
     assert not (tmp_path / "merged").exists()
     listing.write_parquet(tree, tmp_path / "whole")
     whole, found = parts[1].read_bytes(), 0
-    for at in range(0, len(whole), 61):
+    for at in range(0, len(whole), len(whole) // 100):
         parts[1].write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         try:
             listing.merge(parts, tmp_path / "merged")
@@ -195,7 +195,7 @@ def test_damaged_and_missing_parts(tree, tmp_path):
             # It was something that no row depends on, like the least value of a column.
             assert (tmp_path / "merged").read_bytes() == (tmp_path / "whole").read_bytes()
             (tmp_path / "merged").unlink()
-    assert found > 20 and issubclass(ListingError, OSError)
+    assert found > 10 and issubclass(ListingError, OSError)
     (tmp_path / "text").write_text("hedgerow.rest.v1\nd1\n")
     with pytest.raises(ListingError):
         listing.read_rest(tmp_path / "text")

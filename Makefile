@@ -38,7 +38,7 @@ fuzz-smoke: ## each fuzz target for 6 s from its kept corpus, always with the sa
 dist: ## static binaries, archives, packages, SBOM and checksums, in target/artefacts (TARGETS=)
 	@bash scripts/dist.sh
 
-wheel: ## the Python package, in target/wheels (PYTHON=python3.13t; installs maturin)
+wheel: ## the Python package, in target/wheels (PYTHON=python3.14t; installs maturin)
 	@PYTHON="$(PYTHON)" bash scripts/wheel.sh
 
 docs: ## generated pages, checked links, and the site in target/site (installs mdbook)

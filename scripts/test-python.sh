@@ -9,7 +9,7 @@ python=${PYTHON:-python3}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 environment=$target/python/test
 required=(pytest)
-optional=(pyarrow polars duckdb fsspec mypy)
+optional=(pyarrow polars duckdb fsspec mypy s3fs)
 
 skip() {
     echo "skipped: the Python package is not tested: $1"
@@ -33,6 +33,9 @@ for package in "${optional[@]}"; do
     have "$package" || timeout 120 "$environment/bin/pip" install --quiet "$package" ||
         echo "skipped: tests that need $package, which cannot be installed"
 done
+# The server that stands in for an object store.
+have moto.server || timeout 300 "$environment/bin/pip" install --quiet 'moto[server]' ||
+    echo "skipped: tests that need moto's server, which cannot be installed"
 PYTHON=$environment/bin/python bash scripts/wheel.sh dev
 "$environment/bin/pip" install --quiet --no-deps --force-reinstall "$target"/wheels/hedgerow-*.whl
 cd crates/python

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Python package as a wheel, in target/wheels, with the command line in it.
 #
-#   scripts/wheel.sh [dev|release]     PYTHON=python3.13t for another interpreter
+#   scripts/wheel.sh [dev|release|dist]     PYTHON=python3.14t for another interpreter
 #
 # For a free-threaded interpreter, which knows no stable interface, the wheel is for that version alone.
 set -euo pipefail
@@ -31,9 +31,9 @@ find_maturin() {
 # Puts the command line where the package has it.
 bundle_command_line() {
     local place=crates/python/python/hedgerow/bin folder=$profile
-    [ "$profile" = release ] || folder=debug
+    [ "$profile" != dev ] || folder=debug
     # Tests of the workspace have built it; with the features of this package alone, it would be built anew.
-    if [ "$profile" = release ] || [ ! -x "$target/$folder/hedgerow" ]; then
+    if [ "$profile" != dev ] || [ ! -x "$target/$folder/hedgerow" ]; then
         cargo build --locked --profile "$profile" -p hedgerow-cli
     fi
     mkdir -p "$place"
@@ -51,7 +51,7 @@ fi
 mkdir -p "$target/wheels"
 rm -f "$target"/wheels/hedgerow-*.whl
 "$maturin" build --locked --manifest-path crates/python/Cargo.toml --profile "$profile" \
-    --interpreter "$python" --out "$target/wheels" "${features[@]}"
+    --compression-level 9 --interpreter "$python" --out "$target/wheels" "${features[@]}"
 for wheel in "$target"/wheels/hedgerow-*.whl; do
     echo "wheel: $wheel, $(($(stat -c %s "$wheel") / 1024)) KiB"
 done

@@ -51,6 +51,7 @@ def all_cases():
         "table-5m": tables.table_5m,
         "cluster": tables.cluster,
         "python-walk": python.python_walk,
+        "python-small": python.python_small,
         "python-latency": python.python_latency,
         "python-import": python.python_import,
         "article": article.article,

@@ -3,15 +3,18 @@ threads by hand; what it costs to import it, and its size."""
 
 import json
 import subprocess
+import tempfile
 from pathlib import Path
 
 from cases.walking import k8s, linux
 from contenders import OF_TESTS, ROOT, TARGET
 from measure import Pairs, Sample, in_pairs, median
+from places import tmpfs
 from results import Outcome, amount_row, wall_row
 from skipped import Skipped
 
 SCRIPT = ROOT / "bench" / "contenders" / "walk_in_python.py"
+LIMIT = ROOT / "bench" / "contenders" / "python_objects.c"
 ENVIRONMENT = TARGET / "python" / ("test" if OF_TESTS else "bench")
 PYTHON = ENVIRONMENT / "bin" / "python"
 
@@ -25,16 +28,69 @@ def python_walk(setting):
         rivals = [("os-walk", "os.walk", 4.0, 6.0)]
         if _has("scandir_rs"):
             rivals.append(("scandir-rs-walk", "scandir-rs", 1.3, 2.0))
+        limits = {way: _limit(place, way, count) for way in ("limit.walk", "limit.stat")}
         for name, rival, reach, aim in rivals:
             pairs[name] = _in_pairs(place, rival, "hedgerow.walk", count)
             rows.append(wall_row(name, f"Linux tree: hedgerow.os.walk against {rival}, tmpfs",
-                                 pairs[name], reach, aim, rival=rival))
-        pairs["os-scandir"] = _in_pairs(place, "os.stat", "hedgerow.stat", count)
-        rows.append(wall_row("os-scandir", "Linux tree: hedgerow.os.scandir and stat, tmpfs",
-                             pairs["os-scandir"], 3.0, 5.0, rival="os.scandir"))
+                                 pairs[name], reach, aim, rival=rival,
+                                 limit_s=limits["limit.walk"]))
+        for name, ours, words in (("os-scandir", "hedgerow.stat", "and stat"),
+                                  ("os-scandir-listed", "hedgerow.stat-listed", "with stat=True")):
+            pairs[name] = _in_pairs(place, "os.stat", ours, count)
+            rows.append(wall_row(name, f"Linux tree: hedgerow.os.scandir {words}, tmpfs",
+                                 pairs[name], 3.0, 5.0, rival="os.scandir",
+                                 limit_s=limits["limit.stat"]))
         if len(rivals) == 1:
             rows[0].note = "scandir-rs is not installed"
         return Outcome(rows, pairs)
+
+
+def _limit(place, way, count):
+    """Seconds of one thread that does nothing but the system calls and the objects, the best of some; None
+    where it cannot be compiled."""
+    module = ENVIRONMENT / "python_objects.so"
+    if not module.exists():
+        asked = "import sysconfig; print(sysconfig.get_path('include'))"
+        include = subprocess.run([str(PYTHON), "-c", asked], capture_output=True, text=True,
+                                 check=True).stdout.strip()
+        built = subprocess.run(["cc", "-O2", "-shared", "-fPIC", f"-I{include}", str(LIMIT), "-o",
+                                str(module)], capture_output=True, check=False)
+        if built.returncode != 0:
+            return None
+    words = ["env", f"PYTHONPATH={ENVIRONMENT}", str(PYTHON), str(SCRIPT), way, "."]
+    return min(json.loads(place.output(words))["wall_s"] for _ in range(count))
+
+
+def python_small(setting):
+    """Trees that are walked before threads could help: they must not be slower."""
+    _require_package()
+    times = 20 if setting.is_smoke else 200
+    rows, pairs = [], {}
+    with tempfile.TemporaryDirectory(dir=tmpfs()) as top:
+        for directories in (3, 30, 100):
+            place = Path(top, str(directories))
+            for number in range(directories):
+                directory = place / f"d{number % 5}" / str(number)
+                directory.mkdir(parents=True)
+                for name in range(10):
+                    (directory / f"f{name}").touch()
+            name = f"os-walk-{directories}"
+            pairs[name] = _in_pairs(RunHere(place), "os.walk", "hedgerow.walk", setting.pairs,
+                                    times=times)
+            rows.append(wall_row(name, f"hedgerow.os.walk of {directories} directories, tmpfs",
+                                 pairs[name], 1.0, 1.2, rival="os.walk"))
+    return Outcome(rows, pairs)
+
+
+class RunHere:
+    """A place that is only a directory."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def output(self, command):
+        return subprocess.run(command, cwd=self.path, capture_output=True, text=True,
+                              check=True).stdout
 
 
 def python_latency(setting):
@@ -74,13 +130,13 @@ def python_import(setting):
     return Outcome(rows, {}, {"import_ms": median(times)})
 
 
-def _in_pairs(place, rival, ours, count, cold=False):
+def _in_pairs(place, rival, ours, count, cold=False, times=1):
     counted = set()
 
     def run(name):
         if cold:
             place.mount.open()
-        found = json.loads(place.output([str(PYTHON), str(SCRIPT), name, "."]))
+        found = json.loads(place.output([str(PYTHON), str(SCRIPT), name, ".", str(times)]))
         counted.add(found["entries"])
         if len(counted) > 1:
             raise RuntimeError(f"{rival} and {ours} count {sorted(counted)} entries")

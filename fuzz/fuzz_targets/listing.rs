@@ -2,7 +2,7 @@
 //! read in bounded memory. No path that comes out leaves the tree, and no file stays after a failure.
 #![no_main]
 
-use hedgerow_engine::CancelToken;
+use hedgerow_engine::Execution;
 use hedgerow_listing::{merge, read_rest, Format, Output};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
@@ -26,8 +26,8 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn join(part: &Path, output: Output, temporary: &Path) -> bool {
-    let cancel = CancelToken::default();
-    merge(&[part.to_owned()], output, Format::Parquet, temporary, &cancel).is_ok()
+    let execution = Execution::default();
+    merge(&[part.to_owned()], output, Format::Parquet, temporary, &execution).is_ok()
 }
 
 /// The input as the pages and the footer of a file: its first byte tells where the footer starts.

@@ -47,6 +47,18 @@ impl From<&Stat> for Identity {
     }
 }
 
+/// The stat data of what is at `path`; a link there is followed if `follow`. Fails with the system's
+/// reason.
+pub fn stat_path(path: &Path, follow: bool) -> io::Result<Stat> {
+    fault::check(Op::Stat)?;
+    let flags = if follow {
+        AtFlags::empty()
+    } else {
+        AtFlags::SYMLINK_NOFOLLOW
+    };
+    Ok(Stat::from_raw(&rustix::fs::statat(CWD, path, flags)?))
+}
+
 /// The identity of what is at `path`; a link there is followed if `follow`. The time of the last access
 /// is not asked for: after a listing, a network file system would have to ask its server for it.
 pub fn identity(path: &Path, follow: bool) -> io::Result<Identity> {

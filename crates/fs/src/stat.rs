@@ -57,6 +57,8 @@ pub struct Stat {
     pub rdev: u64,
     /// Allocated space, in units of 512 bytes.
     pub blocks: u64,
+    /// The size of reads and writes that suits the file system, in bytes.
+    pub io_bytes: u64,
 }
 
 /// The major and the minor number of a device, from `st_rdev`.
@@ -118,6 +120,7 @@ impl Stat {
             nlink: raw.st_nlink as u64,
             rdev: raw.st_rdev as u64,
             blocks: raw.st_blocks as u64,
+            io_bytes: raw.st_blksize as u64,
         }
     }
 }

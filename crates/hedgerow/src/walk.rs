@@ -36,11 +36,11 @@
 mod rows;
 
 pub use hedgerow_engine::Failure;
-pub use hedgerow_fs::{FileKind, Listing, OpenDirectory, ReadBuffer};
+pub use hedgerow_fs::{stat_path, FileKind, Listing, OpenDirectory, ReadBuffer, Stat, Timestamp};
 pub use hedgerow_tree::{Entry, Metadata, NodeKind, Omission};
 pub use hedgerow_walk::{
-    walk, walk_sorted, Ahead, AheadOptions, Budget, Contents, CountedLinks, Entered, Patterns,
-    Position, Receiver, Selection, Totals, WalkOptions,
+    stat_entries, walk, walk_sorted, Ahead, AheadOptions, Budget, Contents, CountedLinks, Entered,
+    Patterns, Position, Receiver, Selection, Totals, WalkOptions,
 };
 pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 
@@ -50,7 +50,7 @@ pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 /// ```no_run
 /// use hedgerow::walk::listing::{merge, write_part, Format, Output, PartOptions};
 /// use hedgerow::walk::{Budget, OpenDirectory, WalkOptions};
-/// use hedgerow::CancelToken;
+/// use hedgerow::Execution;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let options = PartOptions {
@@ -68,7 +68,7 @@ pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 ///     parts.push(part);
 /// }
 /// let output = Output::to("tree.parquet".as_ref(), false)?;
-/// merge(&parts, output, Format::Parquet, &std::env::temp_dir(), &CancelToken::default())?;
+/// merge(&parts, output, Format::Parquet, &std::env::temp_dir(), &Execution::default())?;
 /// # Ok(())
 /// # }
 /// ```

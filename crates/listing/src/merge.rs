@@ -7,7 +7,7 @@ use crate::spool::{Spool, FAN_IN};
 use crate::text::escaped;
 use crate::write::{Format, Writer};
 use crate::{Error, Output, Result};
-use hedgerow_engine::CancelToken;
+use hedgerow_engine::{CancelToken, Execution, Stage};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,8 @@ pub struct MergedListing {
 /// state is taken. Parts are read as hostile: each is checked against the digest in it, and all
 /// together must have listed every directory from the root on. Memory is needed for a few thousand
 /// rows of up to 64 parts at a time, and for 16 bytes for every directory that was given or left. Of
-/// more parts, some are merged to temporary files in `temporary` first.
+/// more parts, some are merged to temporary files in `temporary` first. Of `execution`, the cancellation
+/// and the progress are used: [`Stage::Entries`] counts the rows.
 ///
 /// # Errors
 /// A part is damaged, a directory was left by one and listed by none ([`Error::Incomplete`]), or the
@@ -42,8 +43,10 @@ pub fn merge(
     output: Output,
     format: Format,
     temporary: &Path,
-    cancel: &CancelToken,
+    execution: &Execution,
 ) -> Result<MergedListing> {
+    let cancel = &execution.cancel;
+    let steps = execution.progress.stage(Stage::Entries);
     let mut listed = HashSet::new();
     let mut omitted = Vec::new();
     let mut spool = None;
@@ -81,6 +84,7 @@ pub fn merge(
             missing.add(row.path);
         }
         writer.push(&row)?;
+        steps.step(1);
     }
     missing.check()?;
     omitted.sort();
@@ -116,14 +120,14 @@ impl Missing {
 }
 
 /// A source that can be cancelled.
-struct Stoppable<'c, S> {
+pub(crate) struct Stoppable<'c, S> {
     source: S,
     cancel: &'c CancelToken,
     rows: u64,
 }
 
 impl<'c, S> Stoppable<'c, S> {
-    fn new(source: S, cancel: &'c CancelToken) -> Self {
+    pub(crate) fn new(source: S, cancel: &'c CancelToken) -> Self {
         Stoppable {
             source,
             cancel,

@@ -1,5 +1,6 @@
 //! A part of a listing: what one machine lists within a budget.
 
+use crate::merge::Stoppable;
 use crate::parquet::{Notes, PartRows};
 use crate::row::{Attributes, Batch, Row};
 use crate::source::{Merged, Sorted, Source};
@@ -7,7 +8,7 @@ use crate::spool::{append_row, Spool};
 use crate::text::{escaped, is_below, unescaped};
 use crate::write::{Format, Writer};
 use crate::{Error, Output, Result};
-use hedgerow_engine::Failure;
+use hedgerow_engine::{Failure, Stage, Steps};
 use hedgerow_fs::{OpenDirectory, Stat};
 use hedgerow_tree::{canonical_order, Entry, NodeKind, Omission};
 use hedgerow_walk::{walk_part, Budget, Receiver, Selection, WalkOptions};
@@ -46,7 +47,8 @@ pub struct Part {
 /// spent, and writes the sorted rows as a Parquet file to `output`. The file also has what was
 /// given and left, for [`merge`](crate::merge).
 ///
-/// A part can be written again at any time: the rows of both are merged.
+/// A part can be written again at any time: the rows of both are merged. [`Stage::Entries`] counts
+/// the entries.
 ///
 /// # Errors
 /// As [`write_listing`](crate::write_listing).
@@ -61,6 +63,7 @@ pub fn write_part(
         sorter: Mutex::new(Sorter::new(&options.temporary)),
         failures: Mutex::default(),
         omitted,
+        steps: options.walk.execution.progress.stage(Stage::Entries),
     };
     let walk = WalkOptions {
         metadata: true,
@@ -77,7 +80,8 @@ pub fn write_part(
         Failure::Panicked(message) => Error::Panicked(message),
     })?;
     let sorter = rows.sorter.into_inner();
-    let mut sources = sorter.unwrap_or_else(PoisonError::into_inner).finish()?;
+    let sources = sorter.unwrap_or_else(PoisonError::into_inner).finish()?;
+    let mut sources = Stoppable::new(sources, &options.walk.execution.cancel);
     let mut writer = Writer::new(output, Format::Parquet)?;
     let mut digest = RowDigest::default();
     while sources.advance()? {
@@ -108,6 +112,7 @@ struct Rows<'o> {
     sorter: Mutex<Sorter>,
     failures: Mutex<Vec<Omitted>>,
     omitted: &'o (dyn Fn(Omission) + Sync),
+    steps: &'o Steps,
 }
 
 impl Rows<'_> {
@@ -150,6 +155,7 @@ impl Receiver for Rows<'_> {
     fn pause(&self, batch: &mut Batch) -> Result<()> {
         if !batch.is_empty() {
             self.sorter().add(batch)?;
+            self.steps.step(batch.len() as u64);
             batch.clear();
         }
         Ok(())

@@ -3,7 +3,7 @@
 use crate::row::{Attributes, Row};
 use crate::write::{Format, Writer};
 use crate::{Error, Output, Result};
-use hedgerow_engine::Failure;
+use hedgerow_engine::{Failure, Stage, Steps};
 use hedgerow_fs::{OpenDirectory, Stat};
 use hedgerow_tree::{Entry, Omission};
 use hedgerow_walk::{walk_sorted, Receiver, WalkOptions};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// the number of entries. [`WalkOptions::metadata`] is implied.
 ///
 /// `omitted` is called for what cannot be read and is missing in the listing. Memory is bounded,
-/// whatever the size of the tree.
+/// whatever the size of the tree. [`Stage::Entries`] counts the entries.
 ///
 /// # Errors
 /// The output cannot be written, or it was cancelled; then no file gets its name.
@@ -29,6 +29,7 @@ pub fn write_listing(
     let rows = Rows {
         writer: Mutex::new(Writer::new(output, format)?),
         omitted,
+        steps: options.execution.progress.stage(Stage::Entries),
     };
     let options = WalkOptions {
         metadata: true,
@@ -47,6 +48,7 @@ pub fn write_listing(
 struct Rows<'o> {
     writer: Mutex<Writer>,
     omitted: &'o (dyn Fn(Omission) + Sync),
+    steps: &'o Steps,
 }
 
 impl Rows<'_> {
@@ -70,7 +72,9 @@ impl Receiver for Rows<'_> {
         self.writer().push(&Row {
             path: entry.path,
             attributes: Attributes::new(entry.kind, stat),
-        })
+        })?;
+        self.steps.step(1);
+        Ok(())
     }
 
     fn omitted(&self, (): &mut (), omission: Omission) -> Result<()> {

@@ -6,7 +6,7 @@
     reason = "tests make and look at files"
 )]
 
-use hedgerow_engine::{CancelToken, Execution};
+use hedgerow_engine::Execution;
 use hedgerow_fs::OpenDirectory;
 use hedgerow_listing::{
     merge, read_rest, write_listing, write_part, write_rest, Error, Format, Output, Part,
@@ -101,8 +101,8 @@ impl Scene {
     fn merged(&self, parts: &[PathBuf]) -> Result<Vec<u8>, Error> {
         let target = self.path("merged");
         let output = Output::to(&target, true).unwrap();
-        let (temporary, cancel) = (self.directory.path(), CancelToken::default());
-        merge(parts, output, Format::Parquet, temporary, &cancel)?;
+        let (temporary, execution) = (self.directory.path(), Execution::default());
+        merge(parts, output, Format::Parquet, temporary, &execution)?;
         Ok(fs::read(target).unwrap())
     }
 }
@@ -201,8 +201,15 @@ fn a_directory_that_vanished_is_told() {
     assert_eq!(second.omitted, 1);
     let target = scene.path("merged");
     let output = Output::to(&target, false).unwrap();
-    let (temporary, cancel) = (scene.directory.path(), CancelToken::default());
-    let merged = merge(&[part, other], output, Format::Parquet, temporary, &cancel).unwrap();
+    let (temporary, execution) = (scene.directory.path(), Execution::default());
+    let merged = merge(
+        &[part, other],
+        output,
+        Format::Parquet,
+        temporary,
+        &execution,
+    )
+    .unwrap();
     let [omitted] = &merged.omitted[..] else {
         panic!("{:?}", merged.omitted);
     };

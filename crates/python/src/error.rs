@@ -4,6 +4,7 @@
 use crate::path::Flavor;
 use hedgerow::image::{ContentError, ExtractError, VerifyError, WriteError};
 use hedgerow::pack::{PackError, ReachError};
+use hedgerow::walk::listing;
 use hedgerow::{image, repository, SystemError};
 use pyo3::exceptions::PyOSError;
 use pyo3::intern;
@@ -22,10 +23,17 @@ pub(crate) fn os_error(
     error: &io::Error,
     filename: Option<&Bound<'_, PyAny>>,
 ) -> PyErr {
-    let Some(number) = error.raw_os_error() else {
-        return PyOSError::new_err(error.to_string());
-    };
-    made(exception(py, number, filename))
+    match number(error) {
+        Some(number) => made(exception(py, number, filename)),
+        None => PyOSError::new_err(error.to_string()),
+    }
+}
+
+/// The system's number of an error, also if it was noticed before the system was asked.
+fn number(error: &io::Error) -> Option<i32> {
+    const EEXIST: i32 = 17;
+    let is_existing = error.kind() == io::ErrorKind::AlreadyExists;
+    error.raw_os_error().or(is_existing.then_some(EEXIST))
 }
 
 fn made(exception: PyResult<Bound<'_, PyAny>>) -> PyErr {
@@ -73,10 +81,10 @@ pub(crate) fn named(py: Python<'_>, name: &str, message: &str) -> PyErr {
     made(class(py, name).and_then(|class| class.call1((message,))))
 }
 
-/// What is wrong with the image at `path`, as an `OSError` with its name.
-fn broken_image(py: Python<'_>, path: Option<&Path>, message: &str) -> PyErr {
+/// What is wrong with the file at `path`, as the `OSError` `name` with its name.
+fn broken(py: Python<'_>, name: &str, path: Option<&Path>, message: &str) -> PyErr {
     let exception = || {
-        let class = class(py, "ImageError")?;
+        let class = class(py, name)?;
         match path {
             Some(path) => {
                 let path = Flavor::Str.object(py, path.as_os_str().as_bytes())?;
@@ -95,16 +103,34 @@ pub(crate) fn of_image(py: Python<'_>, error: &image::Error, path: Option<&Path>
         Err(error) => error,
     };
     const ENOENT: i32 = 2;
+    const ENOTDIR: i32 = 20;
     const EISDIR: i32 = 21;
     const EINVAL: i32 = 22;
     match error {
         image::Error::Fs(error) => system(py, error),
         image::Error::NotFound(entry) => of_entry(ENOENT, entry),
-        image::Error::Kind { path, expected } if *expected == "regular file" => {
-            of_entry(EISDIR, path)
+        image::Error::Kind { path, expected } => match *expected {
+            "regular file" => of_entry(EISDIR, path),
+            "directory" => of_entry(ENOTDIR, path),
+            _ => of_entry(EINVAL, path),
+        },
+        other => broken(py, "ImageError", path, &other.to_string()),
+    }
+}
+
+/// An error of a listing.
+pub(crate) fn of_listing(py: Python<'_>, error: &listing::Error) -> PyErr {
+    match error {
+        listing::Error::Fs(error) => system(py, error),
+        listing::Error::Damaged { path, what } | listing::Error::Rest { path, what } => {
+            broken(py, "ListingError", Some(path), what)
         }
-        image::Error::Kind { path, .. } => of_entry(EINVAL, path),
-        other => broken_image(py, path, &other.to_string()),
+        listing::Error::Incomplete { count, examples } => {
+            let message = error.to_string();
+            let class = class(py, "IncompleteListing");
+            made(class.and_then(|class| class.call1((message, *count, examples))))
+        }
+        other => of_verb(py, other, None),
     }
 }
 

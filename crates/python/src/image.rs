@@ -1,4 +1,4 @@
-//! SquashFS images.
+//! Images, in SquashFS and in EROFS.
 
 use crate::error::{named, of_image, of_verb};
 use crate::path::{bytes_of, fspath, system_path, Flavor};
@@ -6,9 +6,10 @@ use crate::ranges::Ranges;
 use crate::repository::environment;
 use crate::run::{execution, run};
 use hedgerow::image::{
-    create, extract, read_range, verify, Body, Compressor, CreateOptions, ExtractOptions, Image,
-    Inode, ReadFile, Settings, Source, WriteError,
+    create_with, extract, verify, AnyImage, Compressor, CreateOptions, Created, ExtractOptions,
+    Hooks, NodeKind, Parts, ReadFile, Recipe, Settings, Source, WriteError,
 };
+use hedgerow::numbers::Shard;
 use hedgerow::{Execution, Repository, SystemError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -16,28 +17,21 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// An open image. Any number of threads may read it.
 #[pyclass(frozen, module = "hedgerow", name = "RawImage")]
 struct RawImage {
-    image: Mutex<Option<Arc<Image>>>,
+    image: Mutex<Option<AnyImage>>,
     path: Option<PathBuf>,
     execution: Execution,
 }
 
 impl RawImage {
-    fn image(&self) -> PyResult<Arc<Image>> {
+    fn image(&self) -> PyResult<AnyImage> {
         let image = self.image.lock().unwrap_or_else(PoisonError::into_inner);
         let image = image.clone();
         image.ok_or_else(|| PyValueError::new_err("I/O operation on a closed image"))
-    }
-
-    fn inode(&self, py: Python<'_>, path: &[u8]) -> PyResult<(Arc<Image>, Inode)> {
-        let image = self.image()?;
-        let found = py.detach(|| image.find(path));
-        let inode = found.map_err(|error| of_image(py, &error, self.path.as_deref()))?;
-        Ok((image, inode))
     }
 }
 
@@ -59,16 +53,16 @@ impl RawImage {
         let opened = match read_at {
             Some(read_at) => {
                 let ranges = Ranges::new(read_at.unbind(), length, path.clone());
-                py.detach(|| Image::new(Box::new(ranges), offset))
+                py.detach(|| AnyImage::new(Box::new(ranges), offset))
             }
             None => {
                 let path = path.as_deref().unwrap_or(Path::new(""));
-                py.detach(|| Image::open(path, offset))
+                py.detach(|| AnyImage::open(path, offset))
             }
         };
         let image = opened.map_err(|error| of_image(py, &error, path.as_deref()))?;
         Ok(RawImage {
-            image: Mutex::new(Some(Arc::new(image))),
+            image: Mutex::new(Some(image)),
             path,
             execution: execution(threads)?,
         })
@@ -77,21 +71,12 @@ impl RawImage {
     /// The names and kinds of the entries of a directory.
     fn list<'py>(&self, py: Python<'py>, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let path = bytes_of(path)?;
-        let (image, inode) = self.inode(py, &path)?;
-        let Body::Directory(directory) = &inode.body else {
-            const ENOTDIR: i32 = 20;
-            return Err(PyOSError::new_err((
-                ENOTDIR,
-                "Not a directory",
-                Flavor::Str.object(py, &path)?.unbind(),
-            )));
-        };
-        let listed = py.detach(|| image.listing(directory));
+        let image = self.image()?;
+        let listed = py.detach(|| image.children(&path));
         let listed = listed.map_err(|error| of_image(py, &error, self.path.as_deref()))?;
         let list = PyList::empty(py);
-        for (name, entry) in listed.iter() {
-            let kind = entry.kind.letter();
-            list.append((Flavor::Str.object(py, name)?, kind))?;
+        for (name, kind) in listed {
+            list.append((Flavor::Str.object(py, &name)?, kind.letter()))?;
         }
         Ok(list)
     }
@@ -102,27 +87,33 @@ impl RawImage {
         py: Python<'py>,
         path: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let (image, inode) = self.inode(py, &bytes_of(path)?)?;
-        let id = |index: u16| image.ids().get(usize::from(index)).copied();
-        let size = match &inode.body {
-            Body::File(file) => file.size,
-            Body::Symlink(target) => target.len() as u64,
+        let path = bytes_of(path)?;
+        let image = self.image()?;
+        let asked = py.detach(|| {
+            let (kind, metadata) = image.find(&path)?;
+            let target = match kind {
+                NodeKind::Symlink => Some(image.target(&path)?),
+                _ => None,
+            };
+            Ok((kind, metadata, target))
+        });
+        let (kind, metadata, target) =
+            asked.map_err(|error| of_image(py, &error, self.path.as_deref()))?;
+        let size = match kind {
+            NodeKind::File | NodeKind::Symlink => metadata.size_bytes,
             _ => 0,
         };
-        let target = match &inode.body {
-            Body::Symlink(target) => Some(Flavor::Str.object(py, target)?),
-            _ => None,
-        };
+        let target = target.map(|target| Flavor::Str.object(py, &target));
         (
-            inode.kind.letter(),
-            inode.mode & 0o7777,
-            id(inode.uid_index),
-            id(inode.gid_index),
+            kind.letter(),
+            metadata.mode,
+            metadata.uid,
+            metadata.gid,
             size,
-            inode.mtime,
-            inode.nlink,
-            inode.number,
-            target,
+            metadata.mtime_s,
+            metadata.nlink,
+            metadata.ino,
+            target.transpose()?,
         )
             .into_pyobject(py)
     }
@@ -136,30 +127,31 @@ impl RawImage {
         length: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let path = bytes_of(path)?;
-        let (image, inode) = self.inode(py, &path)?;
-        let Body::File(file) = inode.body else {
-            const EISDIR: i32 = 21;
-            const EINVAL: i32 = 22;
-            let is_directory = matches!(inode.body, Body::Directory(_));
-            let (number, words) = if is_directory {
-                (EISDIR, "Is a directory")
-            } else {
-                (EINVAL, "Not a regular file")
-            };
-            return Err(PyOSError::new_err((
-                number,
-                words,
-                Flavor::Str.object(py, &path)?.unbind(),
-            )));
-        };
-        let end = start.saturating_add(length);
-        let read = py.detach(|| read_range(&image, &file, start..end, &self.execution));
-        let read = read.map_err(|error| of_verb(py, &error, self.path.as_deref()))?;
+        let image = self.image()?;
+        let range = start..start.saturating_add(length);
+        let read = py.detach(|| image.read_range(&path, range, &self.execution));
+        let read = read.map_err(|error| {
+            let kind = image.find(&path).map(|(kind, _)| kind);
+            match kind {
+                Ok(NodeKind::File | NodeKind::Directory) | Err(_) => {
+                    of_verb(py, &error, self.path.as_deref())
+                }
+                Ok(_) => no_file(py, &path),
+            }
+        })?;
         Ok(PyBytes::new(py, &read))
     }
 
     fn close(&self) {
         *self.image.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+fn no_file(py: Python<'_>, path: &[u8]) -> PyErr {
+    const EINVAL: i32 = 22;
+    match Flavor::Str.object(py, path) {
+        Ok(path) => PyOSError::new_err((EINVAL, "Not a regular file", path.unbind())),
+        Err(error) => error,
     }
 }
 
@@ -175,9 +167,10 @@ enum Problem {
     Write(WriteError),
 }
 
-/// Makes an image of a directory, an archive, or a commit of `repository`.
+/// Makes an image of a directory, an archive, or a commit of `repository`; of a directory, also the
+/// part of one with a number, from 1, of so many.
 #[pyfunction]
-#[pyo3(signature = (source, target, *, kind, repository, compressor, level, block_bytes, replace, threads, progress))]
+#[pyo3(signature = (source, target, *, kind, repository, settings, part, replace, threads, progress))]
 #[allow(
     clippy::too_many_arguments,
     reason = "they are those of hedgerow.image.create"
@@ -187,50 +180,132 @@ fn image_create<'py>(
     target: &Bound<'py, PyAny>,
     kind: &str,
     repository: Option<Bound<'py, PyAny>>,
-    compressor: &str,
-    level: Option<u32>,
-    block_bytes: u32,
+    settings: Stored,
+    part: Option<(u32, u32)>,
     replace: bool,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = source.py();
     let target = path_of(target)?;
-    let wrong = |error: hedgerow::plumbing::codec::block::SettingsError| {
-        PyValueError::new_err(error.to_string())
+    let options = settings.options(replace, execution(threads)?)?;
+    let shard = |(number, count)| {
+        let message = "part is a pair of a number from 1 on and the number of parts";
+        Shard::new(number, count).ok_or_else(|| PyValueError::new_err(message))
     };
-    let compressor = Compressor::from_name(compressor).map_err(wrong)?;
-    let level = level.map(|level| level.to_string());
-    let settings = Settings::parse(compressor, block_bytes, level.as_deref(), []).map_err(wrong)?;
-    let options = CreateOptions {
-        settings,
-        block_bytes,
-        replace,
-        execution: execution(threads)?,
-        ..CreateOptions::default()
-    };
+    let (part, note) = (part.map(shard).transpose()?, settings.note());
     let revision = bytes_of(&fspath(source)?)?;
     let environment = repository.as_ref().map(environment).transpose()?;
     let path = PathBuf::from(OsString::from_vec(revision.clone()));
     let made = run(py, &options.execution, progress.as_ref(), || {
+        let create = |source| {
+            let hooks = Hooks {
+                part: part.map(|shard| (shard, note.as_bytes())),
+                ..Hooks::default()
+            };
+            create_with(source, Recipe::default(), &target, &options, hooks).map_err(Problem::Write)
+        };
         let Some(environment) = environment else {
-            let source = match kind {
+            return create(match kind {
                 "archive" => Source::archive(ReadFile::open(&path).map_err(Problem::System)?),
                 _ => Source::directory(&path),
-            };
-            return create(source, &target, &options).map_err(Problem::Write);
+            });
         };
         let repository = Repository::discover(&environment).map_err(Problem::Git)?;
-        let source = Source::commit(&repository, revision.as_slice().into());
-        create(source, &target, &options).map_err(Problem::Write)
+        create(Source::commit(&repository, revision.as_slice().into()))
     })?;
     let made = made.map_err(|problem| match problem {
         Problem::System(error) => of_verb(py, &error, None),
         Problem::Git(error) => of_verb(py, &error, None),
         Problem::Write(error) => of_verb(py, &error, None),
     })?;
+    created(py, &made)
+}
+
+/// Merges the parts of an image that [`image_create`] made. Also returns what the parts left out.
+#[pyfunction]
+#[pyo3(signature = (parts, target, *, replace, threads, progress))]
+fn image_merge<'py>(
+    parts: Vec<Bound<'py, PyAny>>,
+    target: &Bound<'py, PyAny>,
+    replace: bool,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = target.py();
+    let paths = parts.iter().map(path_of).collect::<PyResult<Vec<_>>>()?;
+    let target = path_of(target)?;
+    if paths.is_empty() {
+        return Err(PyValueError::new_err("there are no parts"));
+    }
+    let execution = execution(threads)?;
+    let parts = run(py, &execution, None, || Parts::open(&paths))?;
+    let parts = parts.map_err(|error| of_verb(py, &error, None))?;
+    let settings = Stored::of_note(parts.made()).ok_or_else(|| {
+        let message = "the parts were not made by hedgerow.image.create of this version";
+        named(py, "Error", message)
+    })?;
+    let options = settings.options(replace, execution)?;
+    let merged = run(py, &options.execution, progress.as_ref(), || {
+        parts.merge(&target, &options)
+    })?;
+    let merged = merged.map_err(|error| of_verb(py, &error, None))?;
+    (created(py, &merged.created)?, merged.skipped).into_pyobject(py)
+}
+
+fn created<'py>(py: Python<'py>, made: &Created) -> PyResult<Bound<'py, PyTuple>> {
     (made.bytes, made.inodes, made.stored_files, made.fragments).into_pyobject(py)
 }
+
+/// How contents are stored: a compressor, its level, and the size of blocks in bytes.
+#[derive(FromPyObject)]
+struct Stored(String, Option<u32>, u32);
+
+impl Stored {
+    fn options(&self, replace: bool, execution: Execution) -> PyResult<CreateOptions> {
+        let wrong = |error: hedgerow::plumbing::codec::block::SettingsError| {
+            PyValueError::new_err(error.to_string())
+        };
+        let Stored(compressor, level, block_bytes) = self;
+        let compressor = Compressor::from_name(compressor).map_err(wrong)?;
+        let level = level.map(|level| level.to_string());
+        let settings = Settings::parse(compressor, *block_bytes, level.as_deref(), []);
+        Ok(CreateOptions {
+            settings: settings.map_err(wrong)?,
+            block_bytes: *block_bytes,
+            replace,
+            execution,
+            ..CreateOptions::default()
+        })
+    }
+
+    /// What a part keeps for the merge.
+    fn note(&self) -> String {
+        let Stored(compressor, level, block_bytes) = self;
+        let level = level.map(|level| level.to_string()).unwrap_or_default();
+        format!("{NOTE}\t{compressor}\t{level}\t{block_bytes}")
+    }
+
+    fn of_note(note: &[u8]) -> Option<Self> {
+        let note = std::str::from_utf8(note).ok()?;
+        let fields: Vec<&str> = note.split('\t').collect();
+        let [NOTE, compressor, level, block_bytes] = fields[..] else {
+            return None;
+        };
+        let level = match level {
+            "" => None,
+            level => Some(level.parse().ok()?),
+        };
+        Some(Stored(
+            compressor.to_owned(),
+            level,
+            block_bytes.parse().ok()?,
+        ))
+    }
+}
+
+/// Begins the note of a part.
+const NOTE: &str = "hedgerow.python.part.v1";
 
 /// Extracts an image. Returns the number of entries, and what failed as pairs of path and words.
 #[pyfunction]
@@ -255,8 +330,8 @@ fn image_extract<'py>(
     };
     let mut failed = Vec::new();
     let done = run(py, &options.execution, progress.as_ref(), || {
-        let opened = Image::open(&image, 0).map_err(hedgerow::image::ExtractError::Image)?;
-        extract(&Arc::new(opened), &target, &options, |failure| {
+        let opened = AnyImage::open(&image, 0).map_err(hedgerow::image::ExtractError::Image)?;
+        extract(&opened, &target, &options, |failure| {
             failed.push((
                 failure.path.unwrap_or_default(),
                 failure.problem.to_string(),
@@ -313,6 +388,7 @@ fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RawImage>()?;
     module.add_function(wrap_pyfunction!(image_create, module)?)?;
+    module.add_function(wrap_pyfunction!(image_merge, module)?)?;
     module.add_function(wrap_pyfunction!(image_extract, module)?)?;
     module.add_function(wrap_pyfunction!(image_verify, module)?)?;
     module.add_function(wrap_pyfunction!(panic_for_tests, module)?)

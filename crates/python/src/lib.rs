@@ -4,6 +4,7 @@
 mod columns;
 mod error;
 mod image;
+mod listing;
 mod os;
 mod path;
 mod ranges;
@@ -19,6 +20,7 @@ fn _hedgerow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     os::add(module)?;
     rows::add(module)?;
+    listing::add(module)?;
     repository::add(module)?;
     working_tree::add(module)?;
     image::add(module)

@@ -30,12 +30,15 @@ impl Flavor {
     pub(crate) fn object<'py>(self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         match self {
             Flavor::Bytes => Ok(PyBytes::new(py, bytes).into_any()),
-            Flavor::Str => match std::str::from_utf8(bytes) {
-                Ok(text) if is_utf8(py)? => Ok(PyString::new(py, text).into_any()),
-                _ => py
-                    .import(intern!(py, "os"))?
-                    .call_method1(intern!(py, "fsdecode"), (PyBytes::new(py, bytes),)),
-            },
+            Flavor::Str => {
+                if is_utf8(py)? {
+                    if let Ok(text) = PyString::from_bytes(py, bytes) {
+                        return Ok(text.into_any());
+                    }
+                }
+                py.import(intern!(py, "os"))?
+                    .call_method1(intern!(py, "fsdecode"), (PyBytes::new(py, bytes),))
+            }
         }
     }
 }

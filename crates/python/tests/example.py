@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hedgerow
-from hedgerow import image
+from hedgerow import image, listing
 from hedgerow import os as hos
 
 
@@ -14,7 +14,7 @@ def files(top: str) -> int:
         total += len(path) and len(names)
     for path_bytes, _, _ in hos.walk(b"/", topdown=False, followlinks=True):
         total += path_bytes.count(b"/")
-    with hos.scandir(top) as entries:
+    with hos.scandir(top, stat=True) as entries:
         return total + sum(entry.stat().st_size for entry in entries if entry.is_file())
 
 
@@ -41,3 +41,14 @@ def pack(tree: str, path: str) -> bytes:
         raise hedgerow.errors.ImageError(path)
     with image.open(path) as opened:
         return opened.read("file", 0, 10) + b"".join(opened.read_many(["a", "b"]))
+
+
+def parts(top: str) -> int:
+    pending: list[list[str] | None] = [None]
+    made: list[str] = []
+    while pending:
+        part = listing.walk_part(top, "60s", f"part{len(made)}", rest=pending.pop(), errors="collect")
+        made.append(f"part{len(made)}")
+        pending.extend([directory] for directory in part.rest)
+    whole = listing.write_parquet(top, "s3://bucket/whole", progress=tell).rows
+    return whole - listing.merge(made, "merged", format="arrow").rows

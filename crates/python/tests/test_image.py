@@ -6,6 +6,7 @@ import hashlib
 import os
 import random
 import subprocess
+import sys
 import tarfile
 import threading
 
@@ -258,3 +259,72 @@ def test_a_panic_is_an_exception():
     with pytest.raises(hedgerow.errors.InternalError, match="as the test asked") as caught:
         _hedgerow.panic_for_tests()
     assert isinstance(caught.value, RuntimeError)
+
+
+@pytest.fixture(scope="module")
+def erofs(tree):
+    path = tree.parent / "tree.erofs"
+    made = [sys.executable, "-m", "hedgerow", "image", "create", tree, path]
+    if subprocess.run(made, capture_output=True).returncode != 0:
+        pytest.skip("this package was built without the command line")
+    return path
+
+
+def test_erofs_images_are_read_the_same_way(tree, erofs, image, tmp_path):
+    numbers = random.Random(11)
+    content = (tree / "large").read_bytes()
+    with images.open(erofs) as opened, images.open(image) as other:
+        assert list(opened.walk()) == list(other.walk())
+        assert opened.listdir("d1") == other.listdir("d1")
+        for path in ("", "large", "link", "d2", "d2/e2"):
+            assert opened.stat(path)[:6] == other.stat(path)[:6]
+        assert opened.stat("link").target == "large"
+        assert opened.read("large") == content
+        for _ in range(50):
+            start = numbers.randrange(len(content) + 1000)
+            length = numbers.choice([0, 1, 9, 4096, 131072, 131073, 500_000])
+            assert opened.read("large", start, length) == content[start : start + length]
+        for path, _, names in opened.walk():
+            for name in names:
+                full = os.path.join(path, name)
+                if opened.stat(full).kind == "f":
+                    assert opened.read(full) == (tree / full).read_bytes()
+        with pytest.raises(FileNotFoundError):
+            opened.stat("nothing")
+        with pytest.raises(NotADirectoryError) as caught:
+            opened.listdir("large")
+        assert caught.value.filename == "large"
+        with pytest.raises(IsADirectoryError):
+            opened.read("d1")
+        with pytest.raises(OSError) as caught:
+            opened.read("link")
+        assert (caught.value.errno, caught.value.filename) == (errno.EINVAL, "link")
+    assert images.verify(erofs).is_sound
+    assert images.extract(erofs, tmp_path / "all") == images.extract(image, tmp_path / "other")
+    broken = bytearray(erofs.read_bytes())
+    broken[1024 + 10] ^= 1
+    (tmp_path / "broken").write_bytes(broken)
+    with pytest.raises(ImageError) as caught:
+        images.open(tmp_path / "broken")
+    assert caught.value.filename == str(tmp_path / "broken")
+
+
+def test_parts_become_the_image_of_one_machine(tree, image, tmp_path):
+    parts = []
+    for number in (3, 1, 2):
+        images.create(tree, tmp_path / str(number), part=(number, 3), threads=2)
+        parts.append(tmp_path / str(number))
+    merged = images.merge(parts, tmp_path / "merged")
+    assert merged.skipped == [] and merged.created.bytes == image.stat().st_size
+    assert digest(tmp_path / "merged") == digest(image)
+    with pytest.raises(FileExistsError):
+        images.merge(parts, tmp_path / "merged")
+    for wrong in (parts[:2], [parts[0], image]):
+        with pytest.raises(hedgerow.errors.Error):
+            images.merge(wrong, tmp_path / "none")
+    for wrong in ((0, 3), (4, 3), (1, 0)):
+        with pytest.raises(ValueError):
+            images.create(tree, tmp_path / "none", part=wrong)
+    with pytest.raises(ValueError):
+        images.merge([], tmp_path / "none")
+    assert not (tmp_path / "none").exists()

@@ -286,6 +286,70 @@ def test_scandir_gives_the_same_entries(tree):
         os.close(descriptor)
 
 
+def everything(stat):
+    """All that a stat_result has: comparing two of them compares ten fields."""
+    return stat.__reduce__()[1]
+
+
+def test_stats_are_those_of_the_system(tree, tmp_path):
+    for number, time_ns in enumerate((0, 1, 999_999_999, 1_600_000_000_123_456_789, -1, -(10**18))):
+        path = tmp_path / f"f{number}"
+        path.write_bytes(b"x" * number)
+        os.utime(path, ns=(time_ns, time_ns + 7))
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("f1")
+    (tmp_path / "out").symlink_to(tree)
+    for top in (tree, tmp_path, Path("/dev"), Path("/proc/self")):
+        for options in ({}, {"stat": True}):
+            found = {}
+            with hos.scandir(top, **options) as entries:
+                for entry in entries:
+                    for follow in (False, True):
+                        try:
+                            expected = everything(os.stat(entry.path, follow_symlinks=follow))
+                        except OSError as error:
+                            with pytest.raises(type(error)) as caught:
+                                entry.stat(follow_symlinks=follow)
+                            assert caught.value.filename == error.filename == entry.path
+                            continue
+                        if top.parts[1] in ("dev", "proc"):
+                            assert entry.stat(follow_symlinks=follow).st_mode == expected[0][0]
+                            continue
+                        assert everything(entry.stat(follow_symlinks=follow)) == expected
+                        assert entry.stat(follow_symlinks=follow) is entry.stat(follow_symlinks=follow)
+                    found[entry.name] = entry
+            assert len(found) == len(os.listdir(top)) or top.parts[1] in ("dev", "proc")
+
+
+def test_a_stat_is_asked_for_when_it_is_wanted(tmp_path):
+    for name in ("changed", "gone", "open"):
+        (tmp_path / name).write_bytes(b"")
+    entries = {entry.name: entry for entry in hos.scandir(tmp_path)}
+    listed = {entry.name: entry for entry in hos.scandir(tmp_path, stat=True)}
+    (tmp_path / "changed").write_bytes(b"12345")
+    (tmp_path / "gone").unlink()
+    assert entries["changed"].stat().st_size == 5
+    with pytest.raises(FileNotFoundError) as caught:
+        entries["gone"].stat()
+    assert caught.value.filename == str(tmp_path / "gone")
+    assert [listed[name].stat().st_size for name in ("changed", "gone")] == [0, 0]
+    scan = hos.scandir(tmp_path)
+    first = next(scan)
+    (tmp_path / first.name).write_bytes(b"123")
+    assert first.stat().st_size == 3
+    scan.close()
+
+
+def test_many_entries_are_statted_with_their_directory(tmp_path):
+    for number in range(3000):
+        (tmp_path / f"f{number}").write_bytes(b"x" * (number % 50))
+    before = left()
+    for top in (str(tmp_path), os.fsencode(tmp_path)):
+        found = {entry.name: everything(entry.stat()) for entry in hos.scandir(top, stat=True)}
+        assert found == {name: everything(os.lstat(os.path.join(top, name))) for name in os.listdir(top)}
+    assert left() == before
+
+
 def test_scandir_is_closed(tree):
     before = descriptors()
     entries = hos.scandir(tree)

@@ -44,10 +44,10 @@ def test_mypy_accepts_the_example():
 
 
 def test_everything_public_has_words():
-    from hedgerow import errors, git, image
+    from hedgerow import errors, git, image, listing
     from hedgerow import os as hos
 
-    for module in (hedgerow, errors, git, image, hos):
+    for module in (hedgerow, errors, git, image, listing, hos):
         assert module.__doc__
         for name in getattr(module, "__all__", dir(errors)):
             value = getattr(module, name)

@@ -83,6 +83,14 @@ fn expected(top: &Path) -> Found {
     found
 }
 
+/// Threads start at once: the trees here are small.
+fn with_threads() -> AheadOptions {
+    AheadOptions {
+        alone: Duration::ZERO,
+        ..AheadOptions::default()
+    }
+}
+
 #[test]
 fn the_whole_tree_is_found_also_with_pauses() {
     let root = tempfile::tempdir().unwrap();
@@ -90,14 +98,10 @@ fn the_whole_tree_is_found_also_with_pauses() {
     std::thread::sleep(SETTLING);
     let expected = expected(root.path());
     assert!(expected.len() > 450);
-    let walked = walk(
-        &Ahead::new(AheadOptions::default()),
-        root.path(),
-        &mut |_| {},
-    );
+    let walked = walk(&Ahead::new(with_threads()), root.path(), &mut |_| {});
     assert_eq!(walked, expected);
     // Threads end and start again, as around a fork.
-    let ahead = Ahead::new(AheadOptions::default());
+    let ahead = Ahead::new(with_threads());
     let walked = walk(&ahead, root.path(), &mut |step| match step % 50 {
         10 => ahead.stop(),
         30 => ahead.resume(),
@@ -111,7 +115,7 @@ fn what_changed_since_is_listed_again() {
     let root = tempfile::tempdir().unwrap();
     plant(root.path());
     std::thread::sleep(SETTLING);
-    let ahead = Ahead::new(AheadOptions::default());
+    let ahead = Ahead::new(with_threads());
     let top = root.path();
     let contents = entered(&ahead, &vec![], top);
     ahead.expect_sorted(top, &contents);
@@ -134,7 +138,7 @@ fn a_new_link_is_not_entered() {
     std::thread::sleep(SETTLING);
     let ahead = Ahead::new(AheadOptions {
         skip_new_links: true,
-        ..AheadOptions::default()
+        ..with_threads()
     });
     let contents = entered(&ahead, &vec![], root.path());
     let name = contents.entered_name(1).unwrap().to_vec();
@@ -156,7 +160,7 @@ fn a_reader_of_sorted_names_finds_the_same() {
     let root = tempfile::tempdir().unwrap();
     plant(root.path());
     std::thread::sleep(SETTLING);
-    let ahead = Ahead::new(AheadOptions::default());
+    let ahead = Ahead::new(with_threads());
     let contents = entered(&ahead, &vec![], root.path());
     let sorted = ahead.expect_sorted(root.path(), &contents);
     let names: Vec<_> = (0..4).map(|index| sorted.entered_name(index)).collect();

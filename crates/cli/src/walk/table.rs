@@ -45,7 +45,7 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
             target,
             format,
             &temporary(command, global),
-            &execution.cancel,
+            &execution,
         )
         .map(|merged| {
             for omitted in merged.omitted {

@@ -20,11 +20,16 @@ pub struct Pieces<'i> {
 impl Image {
     /// The pieces of the content of an inode.
     pub fn pieces(&self, inode: &Inode) -> Pieces<'_> {
+        self.pieces_from(inode, 0)
+    }
+
+    /// The pieces of the content of an inode from the byte `offset` on: the first begins there.
+    pub fn pieces_from(&self, inode: &Inode, offset: u64) -> Pieces<'_> {
         Pieces {
             image: self,
             inode: *inode,
             map: None,
-            offset: 0,
+            offset,
         }
     }
 

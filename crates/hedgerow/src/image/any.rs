@@ -1,6 +1,7 @@
 //! Images of all kinds, told apart by their magic numbers.
 
 use super::contents::{write_pieces, ContentError};
+use super::range::read_pieces;
 use bstr::ByteSlice;
 use hedgerow_engine::{CancelToken, Execution};
 use hedgerow_erofs as erofs;
@@ -10,7 +11,7 @@ use hedgerow_image::{Error, ReadAt};
 use hedgerow_squashfs as squashfs;
 use hedgerow_tree::{Content, Entry, Metadata, Node, NodeError, NodeKind, Omission, Xattr};
 use std::io::Write;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -93,7 +94,14 @@ impl AnyImage {
     /// # Errors
     /// The file cannot be read, is no image, or is one that cannot be used.
     pub fn open(path: &Path, offset: u64) -> Result<Self, Error> {
-        let source = Box::new(ReadFile::open(path)?);
+        Self::new(Box::new(ReadFile::open(path)?), offset)
+    }
+
+    /// Like [`Self::open`], for any source of bytes.
+    ///
+    /// # Errors
+    /// Like [`Self::open`].
+    pub fn new(source: Box<dyn ReadAt>, offset: u64) -> Result<Self, Error> {
         Ok(match Kind::of(&*source, offset)? {
             Kind::SquashFs => AnyImage::SquashFs(Arc::new(squashfs::Image::new(source, offset)?)),
             Kind::Erofs => AnyImage::Erofs(Arc::new(erofs::Image::new(source, offset)?)),
@@ -133,6 +141,90 @@ impl AnyImage {
             AnyImage::Erofs(image) => {
                 let inode = image.find(path)?;
                 Ok((inode.kind, inode.metadata()))
+            }
+        }
+    }
+
+    /// The names and kinds of the entries of the directory at `path`, sorted by the bytes of their
+    /// names.
+    ///
+    /// # Errors
+    /// There is no such directory, or it cannot be read.
+    pub fn children(&self, path: &[u8]) -> Result<Vec<(Vec<u8>, NodeKind)>, Error> {
+        let no_directory = || Error::Kind {
+            path: path.as_bstr().to_owned(),
+            expected: "directory",
+        };
+        let mut children = Vec::new();
+        match self {
+            AnyImage::SquashFs(image) => {
+                let inode = image.find(path)?;
+                let squashfs::Body::Directory(directory) = &inode.body else {
+                    return Err(no_directory());
+                };
+                for (name, entry) in image.listing(directory)?.iter() {
+                    children.push((name.to_vec(), entry.kind));
+                }
+            }
+            AnyImage::Erofs(image) => {
+                let inode = image.find(path)?;
+                if inode.kind != NodeKind::Directory {
+                    return Err(no_directory());
+                }
+                let listing = image.listing(&inode)?;
+                for index in 0..listing.len() {
+                    let Some((name, entry)) = listing.get(index) else {
+                        break;
+                    };
+                    // The kind in the directory is a hint that nothing has checked.
+                    let kind = image.inode(entry.inode)?.kind;
+                    children.push((name.to_vec(), kind));
+                }
+            }
+        }
+        Ok(children)
+    }
+
+    /// The bytes `range` of the content of the regular file `path`, as far as it has them; see
+    /// [`read_range`](super::read_range).
+    ///
+    /// # Errors
+    /// See [`ContentError`].
+    pub fn read_range(
+        &self,
+        path: &[u8],
+        range: Range<u64>,
+        execution: &Execution,
+    ) -> Result<Vec<u8>, ContentError> {
+        let no_file = || {
+            ContentError::Image(Error::Kind {
+                path: path.as_bstr().to_owned(),
+                expected: "regular file",
+            })
+        };
+        match self {
+            AnyImage::SquashFs(image) => match &image.find(path)?.body {
+                squashfs::Body::File(file) => super::read_range(image, file, range, execution),
+                _ => Err(no_file()),
+            },
+            AnyImage::Erofs(image) => {
+                let inode = image.find(path)?;
+                if inode.kind != NodeKind::File {
+                    return Err(no_file());
+                }
+                let start = range.start.min(inode.size);
+                let range = 0..range.end.saturating_sub(start);
+                let pieces = image.pieces_from(&inode, start).map(|piece| {
+                    let piece = piece?;
+                    Ok((piece, piece.length))
+                });
+                read_pieces(
+                    pieces,
+                    inode.size - start,
+                    range,
+                    execution,
+                    |piece, content| image.read_piece(piece, content),
+                )
             }
         }
     }
@@ -180,7 +272,11 @@ impl AnyImage {
         })
     }
 
-    fn target(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
+    /// The target of the symbolic link at `path`.
+    ///
+    /// # Errors
+    /// There is no such link, or it cannot be read.
+    pub fn target(&self, path: &[u8]) -> Result<Vec<u8>, Error> {
         match self {
             AnyImage::SquashFs(image) => match image.find(path)?.body {
                 squashfs::Body::Symlink(target) => Ok(target.to_vec()),

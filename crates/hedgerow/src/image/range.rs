@@ -2,7 +2,7 @@
 
 use super::ContentError;
 use hedgerow_engine::{run_ordered, Execution, Failure, Window};
-use hedgerow_squashfs::{File, Image};
+use hedgerow_squashfs::{Error, File, Image};
 use std::ops::Range;
 
 /// Limit of decompressed data that waits for earlier blocks, in bytes.
@@ -35,19 +35,37 @@ pub fn read_range(
     range: Range<u64>,
     execution: &Execution,
 ) -> Result<Vec<u8>, ContentError> {
-    let (start, end) = (range.start, range.end.min(file.size));
+    let pieces = image.pieces(file)?.map(|piece| {
+        let piece = piece?;
+        let bytes = u64::from(piece.length);
+        Ok((piece, bytes))
+    });
+    read_pieces(pieces, file.size, range, execution, |piece, content| {
+        image.read_piece(piece, content)
+    })
+}
+
+/// The bytes `range` of the `size` bytes that these pieces have together, each with its length.
+pub(super) fn read_pieces<P: Send>(
+    all: impl Iterator<Item = Result<(P, u64), Error>>,
+    size: u64,
+    range: Range<u64>,
+    execution: &Execution,
+    read: impl Fn(&P, &mut Vec<u8>) -> Result<(), Error> + Sync,
+) -> Result<Vec<u8>, ContentError> {
+    let (start, end) = (range.start, range.end.min(size));
     if start >= end {
         return Ok(Vec::new());
     }
     let (mut pieces, mut first, mut position) = (Vec::new(), 0, 0);
-    for piece in image.pieces(file)? {
-        let piece = piece?;
-        let next = position + u64::from(piece.length);
+    for piece in all {
+        let (piece, length) = piece?;
+        let next = position + length;
         if next > start {
             if pieces.is_empty() {
                 first = position;
             }
-            pieces.push(piece);
+            pieces.push((piece, length));
         }
         position = next;
         if position >= end {
@@ -57,21 +75,19 @@ pub fn read_range(
     let mut content = Vec::new();
     if (pieces.len() as u64) < WORTH_THREADS {
         let mut block = Vec::new();
-        for piece in &pieces {
-            image.read_piece(piece, &mut block)?;
+        for (piece, _) in &pieces {
+            read(piece, &mut block)?;
             content.extend_from_slice(&block);
         }
     } else {
         let ran = run_ordered(
             &execution.options("read"),
             WINDOW,
-            pieces
-                .into_iter()
-                .map(|piece| Ok((piece, u64::from(piece.length)))),
+            pieces.into_iter().map(Ok),
             |_| (),
             |(), piece| {
                 let mut block = Vec::new();
-                image.read_piece(&piece, &mut block)?;
+                read(&piece, &mut block)?;
                 Ok(block)
             },
             |_, block: Vec<u8>| {

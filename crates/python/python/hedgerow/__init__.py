@@ -3,10 +3,11 @@
 ==========================  ==================================================================
 :mod:`hedgerow.os`          ``walk`` and ``scandir``, drop-ins for those of the standard library
 :func:`walk`                a tree as Arrow record batches, for pyarrow, polars, duckdb, pandas
+:mod:`hedgerow.listing`     the same as Parquet and Arrow files, also in parts by several machines
 :func:`checkout`            move a Git working tree to another commit
 :func:`status`              what changed in a Git working tree
 :class:`Repository`         history, objects and packs of a Git repository
-:mod:`hedgerow.image`       SquashFS images: create, extract, verify, read
+:mod:`hedgerow.image`       images: create, also in parts, extract, verify, read
 :mod:`hedgerow.filesystem`  images and commits as a file system of fsspec, ``hedgerow://``
 :mod:`hedgerow.errors`      the exceptions that are no ``OSError``
 ==========================  ==================================================================
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from . import errors as errors
     from . import image as image
+    from . import listing as listing
     from . import os as os
     from ._hedgerow import Batch as Batch
     from ._hedgerow import Rows as Rows
@@ -47,6 +49,7 @@ __all__ = [
     "checkout",
     "errors",
     "image",
+    "listing",
     "os",
     "status",
     "walk",
@@ -64,7 +67,7 @@ _OF_GIT = {
     "checkout",
     "status",
 }
-_MODULES = {"errors", "filesystem", "git", "image", "os"}
+_MODULES = {"errors", "filesystem", "git", "image", "listing", "os"}
 
 
 def __getattr__(name: str) -> object:

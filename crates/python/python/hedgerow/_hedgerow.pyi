@@ -46,6 +46,33 @@ def walk_rows(
     record: bool,
 ) -> Rows: ...
 
+class ListingOptions(TypedDict):
+    exclude: Sequence[_Name]
+    gitignore: bool
+    one_file_system: bool
+    max_depth: int | None
+    threads: int | None
+    replace: bool
+    raises: bool
+
+def listing_write(
+    root: _Path, path: _Path, *, format: str, options: ListingOptions, progress: _Progress
+) -> tuple[int, list[OSError]]: ...
+def listing_part(
+    root: _Path,
+    path: _Path,
+    *,
+    entries: int | None,
+    seconds: float | None,
+    given: Sequence[_Name],
+    options: ListingOptions,
+    progress: _Progress,
+) -> tuple[int, list[str], list[OSError]]: ...
+def listing_merge(
+    parts: Sequence[_Path], path: _Path, *, format: str, replace: bool, progress: _Progress
+) -> tuple[int, list[tuple[str, str]]]: ...
+def listing_rest(path: _Path) -> list[str]: ...
+
 class _StatusRows(TypedDict):
     changes: list[tuple[str, str, str, bool, Optional[str]]]
     untracked: list[str]
@@ -102,7 +129,7 @@ class RawImage:
     def list(self, path: _Name) -> list[tuple[str, str]]: ...
     def stat(
         self, path: _Name
-    ) -> tuple[str, int, Optional[int], Optional[int], int, int, int, int, Optional[str]]: ...
+    ) -> tuple[str, int, int, int, int, int, int, int, Optional[str]]: ...
     def read(self, path: _Name, start: int, length: int) -> bytes: ...
     def close(self) -> None: ...
 
@@ -112,13 +139,20 @@ def image_create(
     *,
     kind: str,
     repository: _Path | None,
-    compressor: str,
-    level: int | None,
-    block_bytes: int,
+    settings: tuple[str, int | None, int],
+    part: tuple[int, int] | None,
     replace: bool,
     threads: int | None,
     progress: _Progress,
 ) -> tuple[int, int, int, int]: ...
+def image_merge(
+    parts: Sequence[_Path],
+    target: _Path,
+    *,
+    replace: bool,
+    threads: int | None,
+    progress: _Progress,
+) -> tuple[tuple[int, int, int, int], list[str]]: ...
 def image_extract(
     image: _Path,
     target: _Path,

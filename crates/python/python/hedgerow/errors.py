@@ -12,6 +12,21 @@ class ImageError(Error, OSError):
     """An image is broken, or of a kind that cannot be read. ``errno`` is ``EBADMSG``."""
 
 
+class ListingError(Error, OSError):
+    """A part of a listing, or a list of directories, is damaged. ``errno`` is ``EBADMSG``."""
+
+
+class IncompleteListing(Error):
+    """Directories are in none of the parts that were to be merged."""
+
+    def __init__(self, message: str, count: int, examples: list[str]) -> None:
+        super().__init__(message)
+        #: Number of the missing directories.
+        self.count = count
+        #: The first of them; unusual bytes are escaped.
+        self.examples = examples
+
+
 class GitError(Error):
     """Git's data or arguments do not allow it; in git's words where git has some."""
 

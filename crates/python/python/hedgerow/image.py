@@ -1,5 +1,16 @@
-"""SquashFS images: created from directories, archives and commits, extracted, checked, and read without
-being mounted or unpacked."""
+"""Images: created from directories, archives and commits (in SquashFS), extracted, checked, and read
+without being mounted or unpacked (in SquashFS and EROFS).
+
+A directory is also packed in parts by several machines, and one merges them, to the bytes that one machine
+would have written::
+
+    for number in range(1, 9):                          # anywhere, in any order
+        image.create("/data", f"s3://bucket/part{number}", part=(number, 8))
+    image.merge([f"s3://bucket/part{number}" for number in range(1, 9)], "data.sqfs")
+
+Files that are written or merged may be URLs that fsspec knows: what is written goes through a temporary
+file of this machine. Credentials are where the implementation of fsspec looks for them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock as _Lock
 from typing import Any, BinaryIO, Callable, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
 
-from . import _hedgerow
+from . import _hedgerow, _remote
 from .errors import PartialFailure
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
@@ -19,10 +30,12 @@ __all__ = [
     "Created",
     "Entry",
     "Image",
+    "Merged",
     "Report",
     "Stat",
     "create",
     "extract",
+    "merge",
     "open",
     "verify",
 ]
@@ -39,6 +52,15 @@ class Created(NamedTuple):
     contents: int
     #: Number of blocks that small files share.
     fragments: int
+
+
+class Merged(NamedTuple):
+    """What was merged."""
+
+    #: What the image consists of.
+    created: Created
+    #: What the parts left out, in words.
+    skipped: list[str]
 
 
 class Report(NamedTuple):
@@ -66,8 +88,8 @@ class Stat(NamedTuple):
     kind: str
     #: Permission bits with setuid, setgid and sticky.
     mode: int
-    uid: Optional[int]
-    gid: Optional[int]
+    uid: int
+    gid: int
     #: Size in bytes; of a link, the length of its target.
     size: int
     #: Seconds since the epoch.
@@ -94,9 +116,11 @@ def create(
     compressor: str = "zstd",
     level: int | None = None,
     block_size: int = 131072,
+    part: tuple[int, int] | None = None,
     replace: bool = False,
     threads: int | None = None,
     progress: Progress = None,
+    storage_options: dict[str, Any] | None = None,
 ) -> Created:
     """Make an image of a directory, of a tar archive, or of the commit *source* of *repository*.
 
@@ -106,7 +130,10 @@ def create(
     :param repository: a path in a Git repository: then *source* is a revision of it.
     :param compressor: ``gzip``, ``xz``, ``lzma``, ``lzo``, ``lz4`` or ``zstd``.
     :param block_size: in bytes, a power of two from 4 KiB to 1 MiB.
+    :param part: a number from 1 on and the number of parts: only this part of the image of a directory
+        is made, for :func:`merge`. All parts take the same options.
     :param replace: replace an existing file.
+    :param storage_options: options of fsspec if *image* is a URL.
     :raises OSError: the source cannot be read, or the image cannot be written.
     """
     if repository is not None:
@@ -115,19 +142,46 @@ def create(
         kind = "directory"
     else:
         kind = "archive"
-    made = _hedgerow.image_create(
-        source,
-        image,
-        kind=kind,
-        repository=repository,
-        compressor=compressor,
-        level=level,
-        block_bytes=block_size,
-        replace=replace,
-        threads=threads,
-        progress=progress,
-    )
+    with _remote.output(image, storage_options, replace) as file:
+        made = _hedgerow.image_create(
+            source,
+            file,
+            kind=kind,
+            repository=repository,
+            settings=(compressor, level, block_size),
+            part=part,
+            replace=replace,
+            threads=threads,
+            progress=progress,
+        )
     return Created(*made)
+
+
+def merge(
+    parts: Iterable[Path],
+    image: Path,
+    *,
+    replace: bool = False,
+    threads: int | None = None,
+    progress: Progress = None,
+    storage_options: dict[str, Any] | None = None,
+) -> Merged:
+    """Merge the parts of an image that :func:`create` made, in any order.
+
+    Nearly all blocks are copied, compressed as they are; the bytes are those that :func:`create` writes
+    without *part*.
+
+    :param storage_options: options of fsspec, for all that are URLs.
+    :raises hedgerow.errors.Error: a part is damaged or missing, they are not of one tree in one state, or
+        the command line made them.
+    :raises OSError: a part cannot be read, or *image* cannot be written.
+    """
+    with _remote.inputs(parts, storage_options) as files:
+        with _remote.output(image, storage_options, replace) as file:
+            created, skipped = _hedgerow.image_merge(
+                files, file, replace=replace, threads=threads, progress=progress
+            )
+    return Merged(Created(*created), skipped)
 
 
 def extract(
@@ -178,7 +232,7 @@ def open(
     threads: int | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Image:
-    """Open an image to read its members.
+    """Open an image, of SquashFS or EROFS, to read its members.
 
     *image* is a path, a URL that fsspec knows (``s3://bucket/tree.sqfs``), of which only the ranges that
     are needed are read, or a binary file that can seek.
@@ -190,7 +244,7 @@ def open(
     """
     if isinstance(image, (str, bytes, _os.PathLike)):
         name = _os.fspath(image)
-        if isinstance(name, str) and ("://" in name or "::" in name):
+        if isinstance(name, str) and _remote.is_url(name):
             return Image(_of_url(name, storage_options or {}, offset, threads), name)
         return Image(_hedgerow.RawImage(image, offset, threads), _os.fsdecode(name))
     return Image(_of_file(image, offset, threads), getattr(image, "name", "<file>"))

@@ -8,6 +8,10 @@ and raise the same errors::
     for path, directories, files in hos.walk("/data"):
         directories[:] = [name for name in directories if name != ".snapshot"]
 
+With ``scandir(path, stat=True)``, entries are statted when they are listed, by threads where that takes
+long: ``entry.stat(follow_symlinks=False)`` and, for what is no link, ``entry.stat()`` give what was so
+then, without asking again.
+
 :func:`walk` lists directories ahead of the caller, by as many native threads as the file system needs
 to be busy. Nothing is statted that the caller does not ask for.
 """

@@ -1,17 +1,28 @@
 //! An entry of a directory.
 
-use hedgerow::walk::FileKind;
+use super::stat::stat_result;
+use crate::error::os_error;
+use crate::path::bytes_of;
+use hedgerow::walk::{stat_path, FileKind, OpenDirectory, Stat};
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
-use std::sync::Arc;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Arc, Weak};
 
 /// The directory of an entry.
 pub(super) enum Directory {
-    /// Its path, with a slash at the end.
-    Path(Py<PyAny>),
+    Path {
+        /// Its path, with a slash at the end, as the caller has it and as the system has it.
+        prefix: Py<PyAny>,
+        prefix_bytes: Vec<u8>,
+        /// It is open while it is listed.
+        open: Weak<OpenDirectory>,
+    },
     /// The caller's descriptor.
     Descriptor(i32),
 }
@@ -25,6 +36,8 @@ pub(super) struct DirEntry {
     directory: Arc<Directory>,
     kind: Option<FileKind>,
     inode: u64,
+    /// What was statted with the whole directory.
+    known: Option<Box<Stat>>,
     path: PyOnceLock<Py<PyAny>>,
     lstat: PyOnceLock<Py<PyAny>>,
     stat: PyOnceLock<Py<PyAny>>,
@@ -36,12 +49,14 @@ impl DirEntry {
         directory: Arc<Directory>,
         kind: Option<FileKind>,
         inode: u64,
+        known: Option<Box<Stat>>,
     ) -> Self {
         DirEntry {
             name,
             directory,
             kind,
             inode,
+            known,
             path: PyOnceLock::new(),
             lstat: PyOnceLock::new(),
             stat: PyOnceLock::new(),
@@ -50,19 +65,44 @@ impl DirEntry {
 
     fn full_path<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
         let path = self.path.get_or_try_init(py, || match &*self.directory {
-            Directory::Path(prefix) => Ok(prefix.bind(py).add(&self.name)?.unbind()),
+            Directory::Path { prefix, .. } => Ok(prefix.bind(py).add(&self.name)?.unbind()),
             Directory::Descriptor(_) => Ok::<_, PyErr>(self.name.clone_ref(py)),
         })?;
         Ok(path.bind(py))
     }
 
-    /// Python's own stat: its result is what callers expect, also of attributes that few systems have.
     fn ask<'py>(&self, py: Python<'py>, follow: bool) -> PyResult<Bound<'py, PyAny>> {
+        if let Directory::Path {
+            prefix_bytes, open, ..
+        } = &*self.directory
+        {
+            let name = bytes_of(self.name.bind(py))?;
+            let stat = py.detach(|| match open.upgrade().filter(|_| !follow) {
+                Some(directory) => directory.stat(&name),
+                None => {
+                    let path = [&prefix_bytes[..], &name].concat();
+                    stat_path(Path::new(OsStr::from_bytes(&path)), follow)
+                }
+            });
+            match stat {
+                Ok(stat) => {
+                    if let Some(made) = stat_result(py, &stat)? {
+                        return Ok(made);
+                    }
+                }
+                Err(error) => return Err(os_error(py, &error, Some(self.full_path(py)?))),
+            }
+        }
+        self.ask_python(py, follow)
+    }
+
+    /// Python's own stat: its result is what callers expect, also of attributes that few systems have.
+    fn ask_python<'py>(&self, py: Python<'py>, follow: bool) -> PyResult<Bound<'py, PyAny>> {
         match &*self.directory {
-            Directory::Path(_) if follow => {
+            Directory::Path { .. } if follow => {
                 function(py, &STAT, "stat")?.call1((self.full_path(py)?,))
             }
-            Directory::Path(_) => function(py, &LSTAT, "lstat")?.call1((self.full_path(py)?,)),
+            Directory::Path { .. } => function(py, &LSTAT, "lstat")?.call1((self.full_path(py)?,)),
             Directory::Descriptor(descriptor) => {
                 let options = PyDict::new(py);
                 options.set_item(intern!(py, "dir_fd"), descriptor)?;
@@ -75,8 +115,17 @@ impl DirEntry {
     fn own_stat<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
         let stat = self
             .lstat
-            .get_or_try_init(py, || Ok::<_, PyErr>(self.ask(py, false)?.unbind()))?;
+            .get_or_try_init(py, || Ok::<_, PyErr>(self.first_stat(py)?.unbind()))?;
         Ok(stat.bind(py))
+    }
+
+    fn first_stat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(known) = &self.known {
+            if let Some(made) = stat_result(py, known)? {
+                return Ok(made);
+            }
+        }
+        self.ask(py, false)
     }
 
     fn followed_stat<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {

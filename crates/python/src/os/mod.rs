@@ -3,9 +3,12 @@
 mod entry;
 mod fork;
 mod scandir;
+mod stat;
 mod walk;
 
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<entry::DirEntry>()?;
@@ -19,8 +22,12 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Tells the interpreter's audit hooks that a directory is listed.
 fn audit_scandir(path: &Bound<'_, PyAny>) -> PyResult<()> {
+    // Looking it up takes longer than calling it.
+    static AUDIT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = path.py();
-    let sys = py.import(pyo3::intern!(py, "sys"))?;
-    sys.call_method1(pyo3::intern!(py, "audit"), ("os.scandir", path))?;
+    let audit = AUDIT.get_or_try_init(py, || {
+        Ok::<_, PyErr>(py.import("sys")?.getattr("audit")?.unbind())
+    })?;
+    audit.call1(py, (intern!(py, "os.scandir"), path))?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::audit_scandir;
 use super::entry::{DirEntry, Directory};
 use crate::error::os_error;
 use crate::path::{fspath, system_path, Flavor};
-use hedgerow::walk::{Listing, OpenDirectory, ReadBuffer};
+use hedgerow::walk::{stat_entries, Listing, OpenDirectory, ReadBuffer, Stat};
 use pyo3::exceptions::{PyDeprecationWarning, PyResourceWarning, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString, PyTuple};
@@ -24,26 +24,34 @@ pub(super) struct ScandirIterator {
 }
 
 struct Reading {
-    directory: OpenDirectory,
+    directory: Arc<OpenDirectory>,
     /// Whether the caller has the same directory open.
     is_shared: bool,
     buffer: ReadBuffer,
     listing: Listing,
     inodes: Vec<u64>,
+    /// Whether all entries are statted when they are listed, and what was found.
+    stats_all: bool,
+    stats: Vec<Option<Stat>>,
     next: usize,
 }
 
-/// Lists a directory: `os.scandir(path)`.
+/// Lists a directory: `os.scandir(path)`. With `stat`, its entries are statted when they are listed:
+/// `DirEntry.stat(follow_symlinks=False)` gives what was so then.
 #[pyfunction]
-#[pyo3(signature = (path=None))]
-pub(super) fn scandir(py: Python<'_>, path: Option<Bound<'_, PyAny>>) -> PyResult<ScandirIterator> {
+#[pyo3(signature = (path=None, *, stat=false))]
+pub(super) fn scandir(
+    py: Python<'_>,
+    path: Option<Bound<'_, PyAny>>,
+    stat: bool,
+) -> PyResult<ScandirIterator> {
     let path = match path {
         Some(path) => operand(path)?,
         None => PyString::new(py, ".").into_any(),
     };
     audit_scandir(&path)?;
     if path.is_instance_of::<PyInt>() {
-        return scandir_descriptor(&path);
+        return scandir_descriptor(&path, stat);
     }
     let flavor = Flavor::of(&path).expect("an operand is a number or a path");
     let bytes = system_path(&path)?;
@@ -52,20 +60,28 @@ pub(super) fn scandir(py: Python<'_>, path: Option<Bound<'_, PyAny>>) -> PyResul
         py.detach(|| OpenDirectory::open(&path))
     };
     let opened = opened.map_err(|error| os_error(py, &error, Some(&path)))?;
-    let prefix = if bytes.ends_with(b"/") {
+    let mut prefix_bytes = bytes;
+    let prefix = if prefix_bytes.ends_with(b"/") {
         path.clone()
     } else {
-        flavor.object(py, &[&bytes[..], b"/"].concat())?
+        prefix_bytes.push(b'/');
+        flavor.object(py, &prefix_bytes)?
+    };
+    let opened = Arc::new(opened);
+    let directory = Directory::Path {
+        prefix: prefix.unbind(),
+        prefix_bytes,
+        open: Arc::downgrade(&opened),
     };
     Ok(ScandirIterator {
-        directory: Arc::new(Directory::Path(prefix.unbind())),
+        directory: Arc::new(directory),
         flavor,
         filename: Some(path.unbind()),
-        reading: Mutex::new(Some(Reading::new(opened, false))),
+        reading: Mutex::new(Some(Reading::new(opened, false, stat))),
     })
 }
 
-fn scandir_descriptor(path: &Bound<'_, PyAny>) -> PyResult<ScandirIterator> {
+fn scandir_descriptor(path: &Bound<'_, PyAny>, stat: bool) -> PyResult<ScandirIterator> {
     let descriptor: i32 = path.extract()?;
     let opened = OpenDirectory::duplicate(descriptor)
         .map_err(|error| os_error(path.py(), &error, Some(path)))?;
@@ -73,7 +89,7 @@ fn scandir_descriptor(path: &Bound<'_, PyAny>) -> PyResult<ScandirIterator> {
         directory: Arc::new(Directory::Descriptor(descriptor)),
         flavor: Flavor::Str,
         filename: Some(path.clone().unbind()),
-        reading: Mutex::new(Some(Reading::new(opened, true))),
+        reading: Mutex::new(Some(Reading::new(Arc::new(opened), true, stat))),
     })
 }
 
@@ -112,13 +128,15 @@ fn bytes_like(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 impl Reading {
-    fn new(directory: OpenDirectory, is_shared: bool) -> Self {
+    fn new(directory: Arc<OpenDirectory>, is_shared: bool, stats_all: bool) -> Self {
         Reading {
             directory,
             is_shared,
             buffer: ReadBuffer::default(),
             listing: Listing::default(),
             inodes: Vec::new(),
+            stats_all,
+            stats: Vec::new(),
             next: 0,
         }
     }
@@ -134,6 +152,9 @@ impl Reading {
             &mut self.inodes,
         )? {
             if !self.listing.is_empty() {
+                if self.stats_all {
+                    self.stats = stat_entries(&self.directory, &self.listing);
+                }
                 return Ok(true);
             }
         }
@@ -182,6 +203,11 @@ impl ScandirIterator {
             self.directory.clone(),
             listed.kind,
             reading.inodes[number],
+            reading
+                .stats
+                .get_mut(number)
+                .and_then(Option::take)
+                .map(Box::new),
         );
         self.put_back(reading);
         Ok(Some(entry))

@@ -58,6 +58,16 @@ pub(super) enum Known {
     Nothing,
 }
 
+impl Known {
+    /// What was listed, if it was.
+    pub(super) fn into_contents(self) -> Option<Arc<Contents>> {
+        match self {
+            Known::Finished(contents) => contents,
+            Known::Running | Known::Nothing => None,
+        }
+    }
+}
+
 impl Agenda {
     pub(super) fn new() -> Self {
         Agenda {
@@ -208,8 +218,9 @@ fn keys_below<T>(map: &BTreeMap<Position, T>, above: &Position) -> Vec<Position>
 
 #[cfg(test)]
 mod tests {
+    use super::super::contents::Scratch;
     use super::*;
-    use hedgerow_fs::{OpenDirectory, ReadBuffer};
+    use hedgerow_fs::OpenDirectory;
 
     fn site(position: &[u32], contents: &Arc<Contents>) -> Arc<Site> {
         Arc::new(Site {
@@ -226,7 +237,7 @@ mod tests {
             hedgerow_fs::create_directory(&root.path().join(name)).unwrap();
         }
         let directory = OpenDirectory::open(root.path()).unwrap();
-        let read = Contents::read(&directory, &mut ReadBuffer::default(), false, || false);
+        let read = Contents::read(&directory, &mut Scratch::default(), false, || false);
         Arc::new(read.unwrap().unwrap())
     }
 

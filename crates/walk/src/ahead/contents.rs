@@ -23,11 +23,18 @@ struct Stamp {
     is_settled: bool,
 }
 
+/// Memory for reading, which can be used for any number of directories.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    buffer: ReadBuffer,
+    listing: Listing,
+}
+
 impl Contents {
     /// Reads `directory` to its end. `None` if `is_cancelled`.
     pub(super) fn read(
         directory: &OpenDirectory,
-        buffer: &mut ReadBuffer,
+        scratch: &mut Scratch,
         follow_links: bool,
         is_cancelled: impl Fn() -> bool,
     ) -> io::Result<Option<Self>> {
@@ -36,12 +43,15 @@ impl Contents {
             is_settled: is_settled(&stat, SystemTime::now()),
             identity: Identity::from(&stat),
         };
-        let mut listing = Listing::default();
-        while directory.read(buffer, &mut listing)? {
+        let Scratch { buffer, listing } = scratch;
+        listing.clear();
+        while directory.read(buffer, listing)? {
             if is_cancelled() {
                 return Ok(None);
             }
         }
+        // The copy takes no more memory than it needs.
+        let listing = listing.clone();
         let (mut directories, mut entered) = (Vec::new(), Vec::new());
         for (number, entry) in (0..).zip(listing.entries()) {
             let name = listing.name(entry);

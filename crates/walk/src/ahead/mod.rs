@@ -2,11 +2,14 @@
 
 mod agenda;
 mod contents;
+mod pace;
 
 use crate::handles::{Handle, Handles};
 use agenda::{Agenda, Known, Site, Unit};
+use contents::Scratch;
 use hedgerow_engine::{run_tasks, CancelToken, Execution, Failure};
-use hedgerow_fs::{threads, FileKind, OpenDirectory, ReadBuffer};
+use hedgerow_fs::{threads, FileKind, OpenDirectory};
+use pace::Pace;
 use std::io;
 use std::iter::repeat_n;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -14,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use contents::Contents;
 
@@ -22,8 +25,6 @@ pub use contents::Contents;
 const BUDGET_BYTES: usize = 32 << 20;
 /// Maximum number of directories kept open: the process is not ours.
 const HANDLES_LIMIT: usize = 128;
-/// Fewer waiting directories are listed by the reader: starting threads takes longer.
-const WORTH_THREADS: usize = 2;
 /// Maximum number of tokens put into a run at once.
 const TOKENS_AT_ONCE: usize = 256;
 /// How often a waiting reader is asked whether it was interrupted.
@@ -34,7 +35,7 @@ const POLL_TIME: Duration = Duration::from_millis(20);
 pub type Position = Vec<u32>;
 
 /// How directories are listed ahead.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct AheadOptions {
     /// How to run; its cancellation is not used.
     pub execution: Execution,
@@ -42,6 +43,21 @@ pub struct AheadOptions {
     pub follow_links: bool,
     /// A directory that became a link since it was listed is not entered.
     pub skip_new_links: bool,
+    /// Threads start when the reader has listed directories for this long, or when those that wait would
+    /// take it longer: a small tree is listed before they could help.
+    pub alone: Duration,
+}
+
+impl Default for AheadOptions {
+    /// The reader is alone for two milliseconds; links are not followed.
+    fn default() -> Self {
+        AheadOptions {
+            execution: Execution::default(),
+            follow_links: false,
+            skip_new_links: false,
+            alone: Duration::from_millis(2),
+        }
+    }
 }
 
 /// Lists directories ahead of a reader who goes through a tree depth first, in the order of the
@@ -96,6 +112,8 @@ struct Shared {
     /// Whether the reader goes through the names of each directory in their order.
     is_sorted: AtomicBool,
     handles: Handles,
+    /// How long listing a directory takes, of late.
+    pace: Pace,
     state: Mutex<State>,
     /// Something was finished, or a run has ended.
     changed: Condvar,
@@ -121,6 +139,7 @@ impl Ahead {
             options,
             is_sorted: AtomicBool::new(false),
             handles: Handles::with_limit(HANDLES_LIMIT),
+            pace: Pace::default(),
             state: Mutex::new(State {
                 agenda: Agenda::new(),
                 tokens: 0,
@@ -180,8 +199,8 @@ impl Ahead {
             return Entered::Link;
         }
         let read = OpenDirectory::open(path).and_then(|directory| {
-            let buffer = &mut ReadBuffer::default();
-            Contents::read(&directory, buffer, options.follow_links, || false)
+            let scratch = &mut Scratch::default();
+            Contents::read(&directory, scratch, options.follow_links, || false)
         });
         match read {
             Ok(contents) => Entered::Contents(Arc::new(contents.expect("it is not cancelled"))),
@@ -241,7 +260,7 @@ impl Ahead {
         let agenda = &state.agenda;
         let has_room = agenda.held() < BUDGET_BYTES / 2;
         let is_idle = !state.is_running && !state.is_stopped;
-        if !is_idle || agenda.units() < WORTH_THREADS || !has_room {
+        if !is_idle || !has_room || !self.shared.is_worth_threads(agenda.units()) {
             return;
         }
         let tokens = agenda.units().min(TOKENS_AT_ONCE);
@@ -270,6 +289,10 @@ impl Drop for Ahead {
 type Scope<'s> = hedgerow_engine::Scope<'s, ()>;
 
 impl Shared {
+    fn is_worth_threads(&self, waiting: usize) -> bool {
+        self.pace.is_worth_threads(waiting, self.options.alone)
+    }
+
     /// What is known about a directory that the reader comes to; `None` if it was interrupted.
     fn taken(
         &self,
@@ -277,18 +300,27 @@ impl Shared {
         is_interrupted: &dyn Fn() -> bool,
     ) -> Option<Option<Arc<Contents>>> {
         let mut state = self.lock();
+        let mut patience = self.pace.patience();
         loop {
             match state.agenda.take(position) {
                 Known::Finished(contents) => return Some(contents),
                 Known::Nothing => return Some(None),
                 Known::Running => {}
             }
+            let time = patience.map_or(POLL_TIME, |left| left.min(POLL_TIME));
             state.awaited = Some(position.clone());
-            let waited = self.changed.wait_timeout(state, POLL_TIME);
+            let waited = self.changed.wait_timeout(state, time);
             let (woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             state = woken;
             state.awaited = None;
             if timeout.timed_out() {
+                patience = patience.map(|left| left.saturating_sub(time));
+                if patience.is_some_and(|left| left.is_zero()) {
+                    // What the thread finds is not kept.
+                    let known = state.agenda.take(position);
+                    state.agenda.forget(position);
+                    return Some(known.into_contents());
+                }
                 drop(state);
                 if is_interrupted() {
                     return None;
@@ -300,14 +332,16 @@ impl Shared {
 
     /// Lists a directory in the reader's thread.
     fn list_now(&self, position: &Position, path: &Path) -> Entered {
+        let started = Instant::now();
         let opened = OpenDirectory::open(path).map(|directory| self.handles.count(directory));
         let read = opened.and_then(|directory| {
-            let buffer = &mut ReadBuffer::default();
+            let scratch = &mut Scratch::default();
             let follow = self.options.follow_links;
-            let contents = Contents::read(&directory, buffer, follow, || false)?;
+            let contents = Contents::read(&directory, scratch, follow, || false)?;
             let contents = contents.expect("it is not cancelled");
             Ok((directory, self.in_order(contents)))
         });
+        self.pace.add_of_reader(started.elapsed());
         match read {
             Ok((directory, contents)) => {
                 let contents = Arc::new(contents);
@@ -339,10 +373,10 @@ impl Shared {
     fn run(&self, tokens: usize, cancel: CancelToken) {
         let mut options = self.options.execution.options("walk");
         options.cancel = cancel;
-        let buffer = |_| ReadBuffer::default();
+        let scratch = |_| Scratch::default();
         let ran: Result<_, Failure<()>> =
-            run_tasks(&options, vec![(); tokens], buffer, |buffer, (), scope| {
-                self.work(buffer, scope);
+            run_tasks(&options, vec![(); tokens], scratch, |scratch, (), scope| {
+                self.work(scratch, scope);
                 Ok(())
             });
         let mut state = self.lock();
@@ -355,7 +389,7 @@ impl Shared {
     }
 
     /// Lists the first directory that waits.
-    fn work(&self, buffer: &mut ReadBuffer, scope: &Scope<'_>) {
+    fn work(&self, scratch: &mut Scratch, scope: &Scope<'_>) {
         let mut state = self.lock();
         state.tokens -= 1;
         if state.agenda.held() >= BUDGET_BYTES {
@@ -366,7 +400,9 @@ impl Shared {
         };
         drop(state);
         let position = [&unit.site.position[..], &[unit.index]].concat();
-        let listed = self.list(&unit, buffer, scope);
+        let started = Instant::now();
+        let listed = self.list(&unit, scratch, scope);
+        self.pace.add(started.elapsed());
         let mut state = self.lock();
         if !state.agenda.end(&position) {
             return;
@@ -393,7 +429,7 @@ impl Shared {
 
     /// Lists a directory; `None` if the run is cancelled. Its error does not matter: the reader
     /// tries again.
-    fn list(&self, unit: &Unit, buffer: &mut ReadBuffer, scope: &Scope<'_>) -> io::Result<Listed> {
+    fn list(&self, unit: &Unit, scratch: &mut Scratch, scope: &Scope<'_>) -> io::Result<Listed> {
         let name = unit.site.contents.entered_name(unit.index);
         let name = name.expect("the index is one of its directory");
         let mut path = unit.site.path.clone();
@@ -409,7 +445,7 @@ impl Shared {
         let directory = self.handles.count(directory);
         let contents = scope.operation("read directory", || {
             let follow = self.options.follow_links;
-            Contents::read(&directory, buffer, follow, || scope.is_cancelled())
+            Contents::read(&directory, scratch, follow, || scope.is_cancelled())
         })?;
         Ok(contents.map(|contents| (path, directory, Arc::new(self.in_order(contents)))))
     }

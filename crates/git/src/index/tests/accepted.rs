@@ -190,6 +190,7 @@ fn lstat(repo: &Repo, path: &str) -> hedgerow_fs::Stat {
         nlink: data.nlink(),
         rdev: data.rdev(),
         blocks: data.blocks(),
+        io_bytes: data.blksize(),
     }
 }
 

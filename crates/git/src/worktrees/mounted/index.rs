@@ -88,5 +88,6 @@ pub(crate) fn entry_stat(metadata: &Metadata) -> EntryStat {
         nlink: metadata.nlink,
         rdev: 0,
         blocks: metadata.blocks,
+        io_bytes: 0,
     })
 }

@@ -1,0 +1,103 @@
+"""Parts and images in an object store, for which moto's server stands in."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from hedgerow import image as images
+from hedgerow import listing
+
+pytest.importorskip("s3fs")
+pytest.importorskip("moto")
+server = pytest.importorskip("moto.server")
+
+SECRET = "not-to-be-told"
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    found = pytest.MonkeyPatch()
+    store = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    store.start()
+    host, port = store.get_host_and_port()
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "NO_PROXY": "127.0.0.1",
+    }.items():
+        found.setenv(name, value)
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+    s3fs.S3FileSystem().mkdir("parts")
+    yield "s3://parts"
+    store.stop()
+    found.undo()
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    top = tmp_path_factory.mktemp("store") / "tree"
+    for number in range(12):
+        directory = top / f"d{number}"
+        directory.mkdir(parents=True)
+        for name in range(10):
+            (directory / f"f{name}").write_bytes(os.urandom(500 * name) + b"x" * 40_000)
+    return top
+
+
+def test_a_listing_in_parts(tree, bucket, tmp_path):
+    listing.write_parquet(tree, tmp_path / "whole")
+    first = listing.walk_part(tree, 0, f"{bucket}/first")
+    listing.walk_part(tree, "60s", f"{bucket}/second", rest=listing.read_rest(f"{bucket}/first"))
+    assert first.rest
+    listing.merge([f"{bucket}/first", f"{bucket}/second"], f"{bucket}/merged")
+    import fsspec
+
+    with fsspec.open(f"{bucket}/merged") as file:
+        assert file.read() == (tmp_path / "whole").read_bytes()
+    with pytest.raises(FileExistsError):
+        listing.walk_part(tree, 0, f"{bucket}/first")
+    with pytest.raises(FileNotFoundError) as caught:
+        listing.merge([f"{bucket}/none"], tmp_path / "none")
+    assert caught.value.filename == f"{bucket}/none"
+
+
+def test_an_image_in_parts(tree, bucket, tmp_path):
+    images.create(tree, tmp_path / "whole", level=3)
+    for number in (2, 1, 3):
+        images.create(tree, f"{bucket}/image{number}", level=3, part=(number, 3))
+    merged = images.merge([f"{bucket}/image{number}" for number in (1, 2, 3)], f"{bucket}/image")
+    assert merged.skipped == []
+    import fsspec
+
+    with fsspec.open(f"{bucket}/image") as file:
+        assert file.read() == (tmp_path / "whole").read_bytes()
+    with images.open(f"{bucket}/image") as opened:
+        assert opened.read("d3/f9", 4500, 10) == b"x" * 10
+        assert [entry.name for entry in opened.listdir("d3")] == sorted(os.listdir(tree / "d3"))
+
+
+def test_an_erofs_image_is_read_by_ranges(tree, bucket, tmp_path):
+    made = [sys.executable, "-m", "hedgerow", "image", "create", tree, tmp_path / "tree.erofs"]
+    if subprocess.run(made, capture_output=True).returncode != 0:
+        pytest.skip("this package was built without the command line")
+    import fsspec
+
+    system, path = fsspec.core.url_to_fs(f"{bucket}/tree.erofs")
+    system.put_file(tmp_path / "tree.erofs", path)
+    with images.open(f"{bucket}/tree.erofs") as opened:
+        for name in sorted(os.listdir(tree / "d5")):
+            assert opened.read(f"d5/{name}") == (tree / "d5" / name).read_bytes()
+
+
+def test_no_secret_is_told(tree, bucket, tmp_path, caplog, capfd):
+    with caplog.at_level("DEBUG", logger="hedgerow"):
+        with pytest.raises(OSError) as caught:
+            listing.write_parquet(tree, "s3://no-such-bucket/file")
+    shown = str(caught.value) + caplog.text + "".join(capfd.readouterr())
+    assert SECRET not in shown

@@ -123,6 +123,21 @@ fn overlay_context(overlay: &Overlay<'_>, has_index: bool) -> io::Result<OwnedFd
     Ok(context)
 }
 
+/// Whether an overlay of any mount namespace uses `upper` and `work` for changes: then the kernel refuses
+/// to make another one, which is not mounted anywhere here. Where that cannot be tried, it is not told.
+pub fn is_layer_in_use(upper: &Path, work: &Path) -> bool {
+    let overlay = Overlay {
+        source: "none",
+        lower: Path::new("/"),
+        upper,
+        work,
+        is_privileged: true,
+    };
+    // Layers that overlap are refused, too, but later.
+    let made = overlay_context(&overlay, true);
+    made.is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+}
+
 /// A path to the same directory without the characters that separate or quote in options, and short
 /// enough for one.
 fn unambiguous(path: &Path, held: &mut Vec<OwnedFd>) -> io::Result<PathBuf> {
@@ -264,6 +279,7 @@ mod tests {
         let line = table.lines().find(|line| line.contains("- overlay test "));
         assert!(line.unwrap().contains(" rw,nosuid,nodev"), "{line:?}");
         // Nobody else uses the layer of changes meanwhile.
+        assert!(is_layer_in_use(&upper, &work));
         let second = directory("second");
         let error = mount_overlay(&overlay, &second).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ResourceBusy, "{error}");
@@ -272,6 +288,7 @@ mod tests {
         assert_eq!(fs::read(top.join("renamed/file")).unwrap(), b"upper");
         unmount(&top, false).unwrap();
         assert!(mount_at(&top).unwrap().is_none());
+        assert!(!is_layer_in_use(&upper, &work));
         mounted.0.clear();
         assert_eq!(fs::read(upper.join("renamed/file")).unwrap(), b"upper");
     }

@@ -16,15 +16,17 @@
 mod base;
 mod error;
 mod kind;
+mod lock;
 mod permission;
 mod sign;
 mod store;
 mod tree;
 
-pub use base::Base;
+pub use base::{Base, Lower};
 pub use error::{Error, Result};
 pub use kind::ImageKind;
+pub use lock::TreeLock;
 pub use permission::{hindrance, Hindrance};
-pub use sign::{is_sign, remove_sign, sign_directory, write_sign, SIGN_EXTENSION};
+pub use sign::{sign_directory, SIGN_EXTENSION};
 pub use store::{ImageName, ImageStore, Maker, Making, StoredImage};
-pub use tree::{is_layered, LayeredTree, TreeState, SOURCE};
+pub use tree::{is_layered, lost_trees, LayeredTree, LostTree, TreeState};

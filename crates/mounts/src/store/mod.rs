@@ -155,7 +155,7 @@ impl ImageStore {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Maker> {
         create_directories(&self.directory)?;
-        let position = lock_position(&name.to_string());
+        let position = lock_position(name.to_string().as_bytes());
         let lock = RangeLock::acquire(&self.lock_path(), position, is_cancelled)?;
         let lock = lock.ok_or(Error::Interrupted)?;
         Ok(match self.find(name)? {

@@ -4,7 +4,7 @@ use super::{lock_position, ImageStore, StoredImage};
 use crate::Result;
 use hedgerow_fs::RangeLock;
 use hedgerow_fs::{
-    create_directories, is_directory, list_directory, read_file, remove_file, LockFile,
+    create_directories, is_directory, list_directory, read_file, remove_file, FileKind, LockFile,
 };
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,22 +13,23 @@ use std::path::{Path, PathBuf};
 const PATH_LIMIT_BYTES: u64 = 64 << 10;
 
 impl ImageStore {
-    /// Notes that trees of the repository in `directory` may be on images of this store.
+    /// Notes that trees of the repository in `directory` may be on images of this store. Returns the file
+    /// that was written, unless that was known.
     ///
     /// # Errors
     /// If that cannot be written.
-    pub fn add_user(&self, directory: &Path) -> Result<()> {
+    pub fn add_user(&self, directory: &Path) -> Result<Option<PathBuf>> {
         let bytes = directory.as_os_str().as_bytes();
-        let number = lock_position(&directory.to_string_lossy());
+        let number = lock_position(bytes);
         let path = self.users_directory().join(format!("{number:016x}"));
         if read_file(&path, PATH_LIMIT_BYTES)?.as_deref() == Some(bytes) {
-            return Ok(());
+            return Ok(None);
         }
         create_directories(&self.users_directory())?;
         let mut file = LockFile::acquire_within(&path, Some(LOCK_LIMIT), &|| false)?;
         file.write_all(bytes)?;
         file.commit()?;
-        Ok(())
+        Ok(Some(path))
     }
 
     /// The directories of repositories that may have trees on images of this store and are there.
@@ -39,6 +40,11 @@ impl ImageStore {
         let mut users = Vec::new();
         for entry in list_directory(&self.users_directory())?.unwrap_or_default() {
             let path = self.users_directory().join(OsStr::from_bytes(&entry.name));
+            // Whoever may write here may put anything here.
+            let is_file = |stat: hedgerow_fs::Stat| stat.kind == FileKind::File;
+            if !hedgerow_fs::lstat(&path)?.is_some_and(is_file) {
+                continue;
+            }
             let content = read_file(&path, PATH_LIMIT_BYTES)?.unwrap_or_default();
             let directory = PathBuf::from(OsString::from_vec(content));
             if directory.is_absolute() && is_directory(&directory) {
@@ -48,7 +54,8 @@ impl ImageStore {
         Ok(users)
     }
 
-    fn users_directory(&self) -> PathBuf {
+    /// The directory with the list of repositories.
+    pub fn users_directory(&self) -> PathBuf {
         self.directory.join("users")
     }
 
@@ -85,7 +92,7 @@ impl ImageStore {
 
     /// Removes an image unless its maker is at work; returns whether it did.
     fn remove(&self, image: &StoredImage) -> Result<bool> {
-        let position = lock_position(&image.name.to_string());
+        let position = lock_position(image.name.to_string().as_bytes());
         let lock = RangeLock::acquire(&self.lock_path(), position, &|| true)?;
         if lock.is_none() {
             return Ok(false);

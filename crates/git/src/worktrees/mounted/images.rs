@@ -5,7 +5,7 @@ use super::fingerprint::{fingerprint, Ownership};
 use super::index::{entry_stat, ImageContents};
 use super::maker::ImageMaker;
 use crate::archive::{nodes_of_checkout, CheckedOut};
-use crate::config::MountSettings;
+use crate::config::{MountSettings, Sharing};
 use crate::repository::{Commit, Repository};
 use crate::tree::Difference;
 use crate::worktree::name_rules;
@@ -14,7 +14,8 @@ use crate::{Error, Result};
 use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Maker, Making, StoredImage};
+use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Lower};
+use hedgerow_mounts::{Maker, Making, StoredImage};
 use hedgerow_tree::{EntryKind, Metadata, NodeError};
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::path::{Path, PathBuf};
@@ -49,8 +50,11 @@ impl Stores {
     }
 
     /// The one that new images are put into.
-    fn for_new(&self) -> &ImageStore {
-        let writable = self.shared.as_ref().filter(|store| store.is_writable());
+    fn for_new(&self, sharing: Sharing) -> &ImageStore {
+        let is_writable = |store: &&ImageStore| {
+            sharing.create_directories(store.directory()).is_ok() && store.is_writable()
+        };
+        let writable = self.shared.as_ref().filter(is_writable);
         writable.unwrap_or(&self.own)
     }
 
@@ -68,6 +72,14 @@ impl Stores {
 /// The directory where images are mounted.
 pub(crate) fn mounts(repository: &Repository) -> PathBuf {
     repository.common_dir().join(MOUNTS)
+}
+
+/// Mounts an image for the working trees of a repository, if it is not mounted yet.
+pub(crate) fn mount_image(repository: &Repository, image: &StoredImage) -> Result<Lower> {
+    let mounts = mounts(repository);
+    let sharing = repository.settings().sharing;
+    sharing.create_directories(&mounts)?;
+    Ok(Base::new(&mounts, &image.name.to_string()).mount(image)?)
 }
 
 /// The images that checkouts in a repository, with its settings, can be put on.
@@ -153,7 +165,12 @@ impl<'a> Images<'a> {
         for store in self.stores.all() {
             store.note_use(&found.image);
             if self.stores.recorded(store) == found.store && store.is_writable() {
-                store.add_user(&hedgerow_fs::real_path(self.repository.common_dir())?)?;
+                let sharing = self.repository.settings().sharing;
+                sharing.create_directories(&store.users_directory())?;
+                let common = hedgerow_fs::real_path(self.repository.common_dir())?;
+                if let Some(file) = store.add_user(&common)? {
+                    sharing.open_file(&file)?;
+                }
             }
         }
         Ok(found)
@@ -233,12 +250,10 @@ impl<'a> Images<'a> {
         warnings: &mut Vec<String>,
     ) -> Result<Found> {
         self.require_contents(wanted.tree)?;
-        let store = self.stores.for_new();
+        let sharing = self.repository.settings().sharing;
+        let store = self.stores.for_new(sharing);
         let name = self.name(wanted.tree);
-        self.repository
-            .settings()
-            .sharing
-            .create_directories(store.directory())?;
+        sharing.create_directories(store.directory())?;
         let is_cancelled = || self.execution.cancel.is_cancelled();
         let mut is_new = false;
         let image = match store.claim(&name, self.kind(), &is_cancelled)? {
@@ -331,7 +346,7 @@ impl<'a> Images<'a> {
         let checkout = self.checked_out(&wanted, 0);
         let base = Base::new(&mounts(self.repository), &found.name.to_string());
         let was_mounted = base.is_mounted()?;
-        let root = base.mount(found)?;
+        let root = mount_image(self.repository, found)?.path;
         let walk = WalkOptions {
             execution: self.execution.clone(),
             metadata: true,
@@ -341,7 +356,7 @@ impl<'a> Images<'a> {
             nodes_of_directory(&root, walk, |stored| differences(stored, nodes))
         })?;
         if !was_mounted {
-            base.unmount()?;
+            base.unmount_unless(&|| false)?;
         }
         let unreadable = |error: NodeError| Error::Setup {
             reason: format!(

@@ -71,13 +71,11 @@ impl Base {
         let _lock = self.lock()?;
         create_directories(&path)?;
         if !self.is_mounted()? {
-            let bad = |reason: String| Error::Image {
+            image.check()?;
+            mount_image(image.kind.name(), &image.path, &path).map_err(|error| Error::Image {
                 path: image.path.clone(),
-                reason,
-            };
-            image.kind.check(&image.path).map_err(bad)?;
-            mount_image(image.kind.name(), &image.path, &path)
-                .map_err(|error| bad(error.reason()))?;
+                reason: error.reason(),
+            })?;
         }
         Ok(Lower { path, _lock })
     }

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The start of the source that the table of mounts shows for the trees of this program. The device and
 /// the number of the layer of changes follow: they stay the same wherever directories are moved, and
@@ -19,9 +20,16 @@ const SOURCE: &str = "hedgerow:";
 
 /// The file that names the image.
 const STATE: &str = "image";
+/// What becomes of that file when the tree is removed.
+const REMOVED: &str = "removed";
 /// The file that names the places between which the tree is being moved.
 const MOVING: &str = "moving";
 const STATE_LIMIT_BYTES: u64 = 64 << 10;
+
+/// How long layers may be in use by somebody who only happens to have copied the mount namespace, as the
+/// start of a container does.
+const BUSY_LIMIT: Duration = Duration::from_secs(3);
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// What a tree is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,25 +93,35 @@ impl LayeredTree {
         Ok(())
     }
 
-    /// Undoes [`save`](Self::save): the tree is not there any more, its layers are leftovers.
+    /// Removes the changes: the tree is not there any more, what is left are leftovers.
     ///
     /// # Errors
     /// If that fails.
     pub fn forget(&self) -> Result<()> {
-        hedgerow_fs::remove_file(&self.directory.join(STATE))?;
+        let path = self.directory.join(STATE);
+        if hedgerow_fs::exists(&path) {
+            return Ok(hedgerow_fs::rename(&path, &self.directory.join(REMOVED))?);
+        }
+        let mut file = LockFile::acquire(&self.directory.join(REMOVED))?;
+        file.write_all(b"")?;
+        file.commit()?;
         Ok(())
     }
 
-    /// The tree whose layers are in `directory`; `None` if there are none.
+    /// The tree whose layers are in `directory`; `None` if there are none, or only leftovers of one that
+    /// was being made or removed. Changes without the file that names their image are no leftovers.
     ///
     /// # Errors
     /// If what is there cannot be read.
     pub fn open(directory: &Path) -> Result<Option<Self>> {
         let content = read_file(&directory.join(STATE), STATE_LIMIT_BYTES)?;
-        Ok(content.map(|content| LayeredTree {
+        let tree = LayeredTree {
             directory: directory.to_owned(),
-            state: TreeState::parse(&content),
-        }))
+            state: content.as_deref().and_then(TreeState::parse),
+        };
+        let is_there = content.is_some()
+            || !hedgerow_fs::exists(&directory.join(REMOVED)) && tree.has_changes()?;
+        Ok(is_there.then_some(tree))
     }
 
     /// What it is made of.
@@ -253,10 +271,15 @@ impl LayeredTree {
             work: &work,
             is_privileged: self.state()?.is_privileged,
         };
-        mount_overlay(&overlay, top).map_err(|error| match error.kind() {
-            ErrorKind::ResourceBusy => Error::Busy { upper },
-            _ => error.into(),
-        })
+        let started = Instant::now();
+        loop {
+            match mount_overlay(&overlay, top) {
+                Err(error) if error.kind() != ErrorKind::ResourceBusy => return Err(error.into()),
+                Err(_) if started.elapsed() > BUSY_LIMIT => return Err(Error::Busy { upper }),
+                Err(_) => std::thread::sleep(BUSY_PAUSE),
+                Ok(()) => return Ok(()),
+            }
+        }
     }
 
     /// Removes the mount on `top`; the sign is seen there then.
@@ -281,10 +304,16 @@ impl LayeredTree {
     /// # Errors
     /// [`Error::Busy`] among others.
     pub fn refuse_busy(&self) -> Result<()> {
-        let is_told = self.state.as_ref().is_some_and(|it| it.is_privileged);
-        if is_told && hedgerow_fs::is_layer_in_use(&self.upper(), &self.work()) {
-            let upper = self.upper();
-            return Err(Error::Busy { upper });
+        if self.state.as_ref().is_none_or(|state| !state.is_privileged) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        while hedgerow_fs::is_layer_in_use(&self.upper(), &self.work()) {
+            if started.elapsed() > BUSY_LIMIT {
+                let upper = self.upper();
+                return Err(Error::Busy { upper });
+            }
+            std::thread::sleep(BUSY_PAUSE);
         }
         Ok(())
     }

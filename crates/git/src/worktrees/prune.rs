@@ -188,7 +188,7 @@ fn use_of(repository: &Repository, id: &BStr, expiry: Expiry) -> Result<Use> {
         return none("not a valid directory");
     }
     if lock_half_made(repository, id)?.is_some() {
-        return none("whoever made it was stopped");
+        return none("an 'add' or 'remove' of it was stopped");
     }
     if is_there(&admin.join("locked")) {
         return Ok(Use::Unknown);

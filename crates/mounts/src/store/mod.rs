@@ -42,6 +42,19 @@ pub struct StoredImage {
     pub used: Timestamp,
 }
 
+impl StoredImage {
+    /// Refuses an image that is cut, as far as its superblock and its size tell.
+    ///
+    /// # Errors
+    /// [`Error::Image`].
+    pub fn check(&self) -> Result<()> {
+        self.kind.check(&self.path).map_err(|reason| Error::Image {
+            path: self.path.clone(),
+            reason,
+        })
+    }
+}
+
 impl fmt::Display for StoredImage {
     /// Its name, size and kind, as in a list.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,12 +1,13 @@
 //! Mounting and unmounting working trees that are there.
 
-use super::held::{hold, layered, Held, INITIALIZING, LOCK_REASON};
+use super::held::{hold, layered, lock_half_made, Held, INITIALIZING, LOCK_REASON};
 use super::images::{mount_image, mounts, recorded_store, Images, Wanted};
 use super::maker::ImageMaker;
 use crate::repository::Repository;
+use crate::worktrees::tree_removal::remove_tree;
 use crate::worktrees::{write_line, WorkingTree};
 use crate::{Error, Result};
-use bstr::{BStr, BString};
+use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_mounts::{hindrance, Base, Hindrance, ImageName, LayeredTree, Lower};
@@ -100,7 +101,7 @@ fn each(
     for word in words {
         let tree = repository.find_worktree(trees.clone(), word.as_ref())?;
         if layered(&tree)?.is_none() {
-            return Err(ordinary(word.as_ref()));
+            return Err(ordinary(repository, &tree, word.as_ref())?);
         }
         chosen.push(tree);
     }
@@ -121,10 +122,15 @@ fn each(
     Ok(())
 }
 
-fn ordinary(word: &BStr) -> Error {
-    Error::Setup {
-        reason: format!("'{word}' is an ordinary working tree: it was added without --mount"),
-    }
+fn ordinary(repository: &Repository, tree: &WorkingTree, word: &BStr) -> Result<Error> {
+    let id = tree.id.as_ref().map(|id| id.as_bstr());
+    let half_made = id.map(|id| lock_half_made(repository, id)).transpose()?;
+    let reason = if half_made.flatten().is_some() {
+        format!("an 'add' or 'remove' of '{word}' was stopped; 'hedgerow worktree prune' ends it")
+    } else {
+        format!("'{word}' is an ordinary working tree: it was added without --mount")
+    };
+    Ok(Error::Setup { reason })
 }
 
 /// Mounts a working tree at the place where it is known to be, and makes its `.git` file lead to its
@@ -388,5 +394,7 @@ pub(crate) fn remove_held(repository: &Repository, held: &Held) -> Result<()> {
         layers.remove_top(&tree.path)?;
     }
     hedgerow_fs::remove_file(&tree.git_dir.join("locked"))?;
-    Ok(layers.forget()?)
+    layers.forget()?;
+    // As long as any of them is there, it is known that they are leftovers.
+    remove_tree(&layers.upper())
 }

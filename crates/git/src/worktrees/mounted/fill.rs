@@ -1,11 +1,10 @@
 //! Putting a new working tree on an image.
 
-use super::images::{mount_image, mounts, Found, Images, Wanted};
+use super::images::{mount_image, mounts, read_index, Found, Images, Wanted};
 use super::maker::ImageMaker;
 use super::store::prune_images;
 use super::{layers_of, release, LAYERS};
 use crate::checkout::{note_reset, Done};
-use crate::index::Index;
 use crate::repository::Repository;
 use crate::worktrees::populate::populate_fresh;
 use crate::worktrees::tree_removal::remove_tree;
@@ -14,11 +13,8 @@ use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{may_mount, LockFile};
-use hedgerow_mounts::{hindrance, Base, Hindrance, LayeredTree, Lower, StoredImage, TreeState};
+use hedgerow_mounts::{hindrance, Base, Hindrance, LayeredTree, Lower, TreeState};
 use std::path::Path;
-
-/// An index larger than this is refused.
-const INDEX_LIMIT_BYTES: u64 = 4 << 30;
 
 /// How often an image is looked for that somebody removes at the same time.
 const ATTEMPTS: usize = 20;
@@ -114,25 +110,6 @@ fn mounted_image(
             Err(error) => return Err(error),
         }
     }
-}
-
-/// The bytes of the index of an image, which must be whole.
-fn read_index(repository: &Repository, image: &StoredImage) -> Result<Vec<u8>> {
-    let path = &image.index;
-    let content = hedgerow_fs::read_file(path, INDEX_LIMIT_BYTES)?;
-    let content = content.ok_or_else(|| Error::Setup {
-        reason: format!("the index of the image, '{}', has gone", path.display()),
-    })?;
-    let mut none = |_: &ObjectId| {
-        let reason = "it is split".into();
-        let path = path.clone();
-        Err(Error::CorruptIndex { path, reason })
-    };
-    let read = Index::read(&content, repository.hash_kind(), path, &mut none);
-    read.map_err(|error| Error::Setup {
-        reason: format!("{error}; delete this index of an image, and the image is made again"),
-    })?;
-    Ok(content)
 }
 
 /// Makes the layers of a working tree, its links and its index, and mounts it. Git sees a working tree

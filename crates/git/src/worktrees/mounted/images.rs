@@ -6,6 +6,7 @@ use super::index::{entry_stat, ImageContents};
 use super::maker::ImageMaker;
 use crate::archive::{nodes_of_checkout, CheckedOut};
 use crate::config::{MountSettings, Sharing};
+use crate::index::Index;
 use crate::repository::{Commit, Repository};
 use crate::tree::Difference;
 use crate::worktree::name_rules;
@@ -28,6 +29,8 @@ const MOUNTS: &str = "hedgerow/mounts";
 /// How many of the images used last are compared with a tree, to find the nearest.
 const CANDIDATES: usize = 8;
 const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
+/// An index larger than this is refused.
+const INDEX_LIMIT_BYTES: u64 = 4 << 30;
 
 /// The stores of images of a repository.
 pub(crate) struct Stores {
@@ -80,6 +83,25 @@ pub(crate) fn mount_image(repository: &Repository, image: &StoredImage) -> Resul
     let sharing = repository.settings().sharing;
     sharing.create_directories(&mounts)?;
     Ok(Base::new(&mounts, &image.name.to_string()).mount(image)?)
+}
+
+/// The bytes of the index of an image, which must be whole.
+pub(crate) fn read_index(repository: &Repository, image: &StoredImage) -> Result<Vec<u8>> {
+    let path = &image.index;
+    let content = hedgerow_fs::read_file(path, INDEX_LIMIT_BYTES)?;
+    let content = content.ok_or_else(|| Error::Setup {
+        reason: format!("the index of the image, '{}', has gone", path.display()),
+    })?;
+    let mut none = |_: &ObjectId| {
+        let reason = "it is split".into();
+        let path = path.clone();
+        Err(Error::CorruptIndex { path, reason })
+    };
+    let read = Index::read(&content, repository.hash_kind(), path, &mut none);
+    read.map_err(|error| Error::Setup {
+        reason: format!("{error}; delete this index of an image, and the image is made again"),
+    })?;
+    Ok(content)
 }
 
 /// The images that checkouts in a repository, with its settings, can be put on.
@@ -254,6 +276,17 @@ impl<'a> Images<'a> {
         let store = self.stores.for_new(sharing);
         let name = self.name(wanted.tree);
         sharing.create_directories(store.directory())?;
+        if let Some(shared) = self
+            .stores
+            .shared
+            .as_ref()
+            .filter(|shared| *shared != store)
+        {
+            warnings.push(format!(
+                "the store of images '{}' cannot be written; the image is put into the repository",
+                shared.directory().display()
+            ));
+        }
         let is_cancelled = || self.execution.cancel.is_cancelled();
         let mut is_new = false;
         let image = match store.claim(&name, self.kind(), &is_cancelled)? {
@@ -343,6 +376,8 @@ impl<'a> Images<'a> {
             commit: None,
             reference: None,
         };
+        found.check()?;
+        read_index(self.repository, found)?;
         let checkout = self.checked_out(&wanted, 0);
         let base = Base::new(&mounts(self.repository), &found.name.to_string());
         let was_mounted = base.is_mounted()?;

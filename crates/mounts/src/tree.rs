@@ -60,6 +60,8 @@ pub struct LostTree {
     pub top: PathBuf,
     /// Where its layers were.
     pub directory: PathBuf,
+    /// The name of the image below it.
+    pub image: String,
 }
 
 impl LayeredTree {
@@ -394,11 +396,18 @@ pub fn lost_trees() -> Result<Vec<LostTree>> {
     let mounts = hedgerow_fs::mounts()?.into_iter().filter(is_tree);
     let lost = mounts.filter_map(|mount| {
         let upper = PathBuf::from(mount.option("upperdir")?);
+        // The kernel may remember that nothing was left in it.
         let is_lost = match list_directory(&mount.path) {
-            Ok(entries) => entries.is_none(),
+            Ok(entries) => entries.is_none_or(|entries| entries.is_empty()),
             Err(error) => error.is_missing(),
         };
+        let lower = PathBuf::from(mount.option("lowerdir").unwrap_or_default());
         (is_lost && !hedgerow_fs::exists(&upper)).then(|| LostTree {
+            image: lower
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into(),
             top: mount.path,
             directory: upper.parent().unwrap_or(&upper).to_owned(),
         })

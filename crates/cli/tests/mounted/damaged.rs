@@ -155,6 +155,11 @@ fn a_mount_without_layers_is_pruned() {
         );
         scene.hedgerow("r", line).ok(line);
         assert!(!scene.path("w").exists(), "{line}");
+        assert_eq!(
+            scene.mounted().is_empty(),
+            line == "worktree prune",
+            "{line}"
+        );
         scene.add("../w");
         scene.assert_clean("w");
     }
@@ -312,10 +317,13 @@ fn a_moved_tree_keeps_the_form_of_its_links() {
         .hedgerow("r", "worktree move --relative-paths w ../s/v")
         .ok("move");
     assert!(scene.read("s/v/.git").starts_with("gitdir: ../../r"));
-    scene.assert_clean("s/v");
+    // Git 2.47 does not know such links.
+    let status = scene.hedgerow("s/v", "status --porcelain").ok("status");
+    assert_eq!(status, b"");
     scene.hedgerow("r", "worktree move v ../w").ok("move");
     assert!(scene.read("w/.git").starts_with("gitdir: /"));
-    scene.assert_clean("w");
+    let status = scene.hedgerow("w", "status --porcelain").ok("status");
+    assert_eq!(status, b"");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::words::GivenPath;
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::BString;
+use hedgerow_mounts::lost_trees;
 
 /// Refuses a place that is taken, or that a missing working tree is registered for. Returns the
 /// administrative directory that goes away because `force` gives up that working tree, or because it was
@@ -20,6 +21,13 @@ pub(crate) fn check_place(
 ) -> Result<Option<BString>> {
     let refused = |reason: String| Err(Error::Setup { reason });
     let shown = &place.shown;
+    if let Ok(top) = hedgerow_fs::real_path(&place.path) {
+        if lost_trees()?.iter().any(|lost| lost.top == top) {
+            return refused(format!(
+                "'{shown}' is a mount whose working tree is gone; 'hedgerow worktree prune' removes it"
+            ));
+        }
+    }
     if is_there(&place.path) && !is_empty_directory(place)? {
         return refused(format!("'{shown}' already exists"));
     }
@@ -90,16 +98,6 @@ fn is_empty_directory(place: &GivenPath) -> Result<bool> {
     if !hedgerow_fs::is_directory(&place.path) {
         return Ok(false);
     }
-    let entries = match hedgerow_fs::list_directory(&place.path) {
-        Err(error) if error.is_missing() => {
-            return Err(Error::Setup {
-                reason: format!(
-                "'{}' is a mount whose working tree is gone; 'hedgerow worktree prune' removes it",
-                place.shown
-            ),
-            })
-        }
-        entries => entries?,
-    };
+    let entries = hedgerow_fs::list_directory(&place.path)?;
     Ok(entries.is_none_or(|entries| entries.is_empty()))
 }

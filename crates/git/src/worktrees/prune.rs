@@ -2,7 +2,7 @@
 
 use super::links::is_there;
 use super::list::WorkingTree;
-use super::mounted::{changes, hold, lock_half_made, remove_held};
+use super::mounted::{changes, hold, lock_half_made, release_image, remove_held};
 use super::tree_removal::remove_tree;
 use super::words::real_as_far_as_it_goes;
 use crate::dates::Expiry;
@@ -50,7 +50,7 @@ pub fn prune(
 ) -> Result<()> {
     let linked = repository.common_dir().join("worktrees");
     let Some(entries) = hedgerow_fs::list_directory(&linked)? else {
-        return Ok(());
+        return prune_lost(repository, dry_run, visit);
     };
     let mut failure = None;
     let mut prune = |id: &BStr, reason: String| {
@@ -137,6 +137,7 @@ fn prune_lost(
         });
         if !dry_run {
             lost.remove()?;
+            release_image(repository, &lost.image);
         }
     }
     Ok(())

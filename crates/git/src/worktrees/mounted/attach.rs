@@ -359,13 +359,17 @@ fn leads_to_admin(path: &Path, tree: &WorkingTree) -> Result<bool> {
 
 /// Unmounts the image of `layers` if no working tree is mounted on it any more.
 pub(crate) fn release(repository: &Repository, layers: &LayeredTree) {
-    let Ok(state) = layers.state() else {
-        return;
-    };
+    if let Ok(state) = layers.state() {
+        release_image(repository, &state.image);
+    }
+}
+
+/// The same for the image with this name.
+pub(crate) fn release_image(repository: &Repository, image: &str) {
     let is_on = |tree: &WorkingTree| {
         let layers = layered(tree).ok().flatten();
         layers.is_some_and(|layers| {
-            layers.state().is_ok_and(|other| other.image == state.image)
+            layers.state().is_ok_and(|other| other.image == image)
                 && layers.is_mounted_on(&tree.path).unwrap_or(true)
         })
     };
@@ -374,7 +378,7 @@ pub(crate) fn release(repository: &Repository, layers: &LayeredTree) {
         trees.map_or(true, |trees| trees.iter().any(is_on))
     };
     // One that somebody else uses stays mounted.
-    let _ = Base::new(&mounts(repository), &state.image).unmount_unless(&is_used);
+    let _ = Base::new(&mounts(repository), image).unmount_unless(&is_used);
 }
 
 /// Removes a mounted working tree: its top, its layers and its administrative directory. Whoever is killed

@@ -17,7 +17,9 @@ mod plain;
 mod store;
 mod wish;
 
-pub(crate) use attach::{drop_plain_link, move_top, point_to_top, release, remove_held};
+pub(crate) use attach::{
+    drop_plain_link, move_top, point_to_top, release, release_image, remove_held,
+};
 pub(crate) use fill::{fill, put_on_image, take_off_image, Checkout, OnImage};
 pub(crate) use held::{
     changes, hold, layers_of, lock_admin, lock_half_made, lock_place, Held, INITIALIZING, LAYERS,

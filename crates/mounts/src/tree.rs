@@ -2,7 +2,7 @@
 
 use crate::base::Lower;
 use crate::sign::{is_same, remove_sign, write_sign, Place};
-use crate::{Error, Result};
+use crate::{Error, Result, TreeState};
 use hedgerow_fs::{
     create_directories, list_directory, mount_at, mount_overlay, read_file, real_path,
 };
@@ -29,21 +29,9 @@ const STATE_LIMIT_BYTES: u64 = 64 << 10;
 /// How long layers may be in use by somebody who only happens to have copied the mount namespace, as the
 /// start of a container does.
 const BUSY_LIMIT: Duration = Duration::from_secs(3);
+/// How long a mount may be in use by somebody who is just leaving.
+const IN_USE_LIMIT: Duration = Duration::from_millis(300);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
-
-/// What a tree is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TreeState {
-    /// The name of the image.
-    pub image: String,
-    /// The store that has it.
-    pub store: PathBuf,
-    /// The time of all files of the image, in seconds since 1970: what it takes to make it again.
-    pub mtime_s: i64,
-    /// Whether the notes of the overlay are in attributes that only root may write. An overlay that
-    /// a user namespace mounts has others, and would not see those.
-    pub is_privileged: bool,
-}
 
 /// A tree over an image: a directory of its own with the changes, and a top where it is mounted.
 /// Whoever changes something holds its [`TreeLock`](crate::TreeLock).
@@ -51,17 +39,6 @@ pub struct TreeState {
 pub struct LayeredTree {
     directory: PathBuf,
     state: Option<TreeState>,
-}
-
-/// A mount of this program whose layers were deleted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostTree {
-    /// Where it is mounted.
-    pub top: PathBuf,
-    /// Where its layers were.
-    pub directory: PathBuf,
-    /// The name of the image below it.
-    pub image: String,
 }
 
 impl LayeredTree {
@@ -81,6 +58,14 @@ impl LayeredTree {
             hedgerow_fs::set_permissions(&tree.upper(), stat.mode & 0o7777)?;
         }
         Ok(tree)
+    }
+
+    /// A tree of which nothing but the place of its layers is known.
+    pub(crate) fn without_state(directory: &Path) -> Self {
+        LayeredTree {
+            directory: directory.to_owned(),
+            state: None,
+        }
     }
 
     /// Writes what the tree is made of: from now on it is there.
@@ -273,15 +258,12 @@ impl LayeredTree {
             work: &work,
             is_privileged: self.state()?.is_privileged,
         };
-        let started = Instant::now();
-        loop {
-            match mount_overlay(&overlay, top) {
-                Err(error) if error.kind() != ErrorKind::ResourceBusy => return Err(error.into()),
-                Err(_) if started.elapsed() > BUSY_LIMIT => return Err(Error::Busy { upper }),
-                Err(_) => std::thread::sleep(BUSY_PAUSE),
-                Ok(()) => return Ok(()),
+        while_busy(BUSY_LIMIT, || mount_overlay(&overlay, top)).map_err(|error| {
+            match error.kind() {
+                ErrorKind::ResourceBusy => Error::Busy { upper },
+                _ => error.into(),
             }
-        }
+        })
     }
 
     /// Removes the mount on `top`; the sign is seen there then.
@@ -289,7 +271,7 @@ impl LayeredTree {
     /// # Errors
     /// [`Error::InUse`] among others.
     pub fn unmount(&self, top: &Path) -> Result<()> {
-        unmount(top, false).map_err(|error| match error.kind() {
+        while_busy(IN_USE_LIMIT, || unmount(top, false)).map_err(|error| match error.kind() {
             ErrorKind::ResourceBusy => Error::InUse {
                 path: top.to_owned(),
             },
@@ -380,57 +362,24 @@ impl LayeredTree {
     }
 }
 
-/// Whether a tree of this program is mounted on `top`.
-///
-/// # Errors
-/// If the system does not tell.
-pub fn is_layered(top: &Path) -> Result<bool> {
-    Ok(tree_at(top)?.is_some())
-}
-
-/// The mounts of this program whose layers were deleted below them: they show nothing any more.
-///
-/// # Errors
-/// If the system does not tell.
-pub fn lost_trees() -> Result<Vec<LostTree>> {
-    let mounts = hedgerow_fs::mounts()?.into_iter().filter(is_tree);
-    let lost = mounts.filter_map(|mount| {
-        let upper = PathBuf::from(mount.option("upperdir")?);
-        // The kernel may remember that nothing was left in it.
-        let is_lost = match list_directory(&mount.path) {
-            Ok(entries) => entries.is_none_or(|entries| entries.is_empty()),
-            Err(error) => error.is_missing(),
-        };
-        let lower = PathBuf::from(mount.option("lowerdir").unwrap_or_default());
-        (is_lost && !hedgerow_fs::exists(&upper)).then(|| LostTree {
-            image: lower
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into(),
-            top: mount.path,
-            directory: upper.parent().unwrap_or(&upper).to_owned(),
-        })
-    });
-    Ok(lost.collect())
-}
-
-impl LostTree {
-    /// Removes the mount, the sign below it, and its place.
-    ///
-    /// # Errors
-    /// If it is in use, or something cannot be removed.
-    pub fn remove(&self) -> Result<()> {
-        unmount(&self.top, false)?;
-        let tree = LayeredTree {
-            directory: self.directory.clone(),
-            state: None,
-        };
-        tree.remove_top(&self.top)
+/// Repeats `call` while the kernel says that something is busy, up to `limit`.
+fn while_busy(
+    limit: Duration,
+    call: impl Fn() -> hedgerow_fs::Result<()>,
+) -> hedgerow_fs::Result<()> {
+    let started = Instant::now();
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::ResourceBusy && started.elapsed() < limit => {
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            outcome => return outcome,
+        }
     }
 }
 
-fn is_tree(mount: &Mount) -> bool {
+/// Whether it is the mount of a tree of this program.
+pub(crate) fn is_tree(mount: &Mount) -> bool {
     mount.kind == "overlay" && mount.source.as_bytes().starts_with(SOURCE.as_bytes())
 }
 
@@ -442,70 +391,4 @@ fn tree_at(top: &Path) -> Result<Option<Mount>> {
         Err(error) => return Err(error.into()),
     };
     Ok(mount_at(&real)?.filter(is_tree))
-}
-
-impl TreeState {
-    /// Lines of KEY VALUE; the path of the store comes last and ends with a NUL.
-    fn to_bytes(&self) -> Vec<u8> {
-        let attributes = if self.is_privileged {
-            "trusted"
-        } else {
-            "user"
-        };
-        let TreeState { image, mtime_s, .. } = self;
-        let mut bytes =
-            format!("image {image}\nmtime {mtime_s}\nattributes {attributes}\nstore ").into_bytes();
-        bytes.extend_from_slice(self.store.as_os_str().as_bytes());
-        bytes.extend_from_slice(b"\0\n");
-        bytes
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut parts = bytes.splitn(4, |byte| *byte == b'\n');
-        let mut value = |key: &str| {
-            parts
-                .next()?
-                .strip_prefix(key.as_bytes())?
-                .strip_prefix(b" ")
-        };
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-        let image = text(value("image")?)?;
-        let mtime_s = text(value("mtime")?)?.parse().ok()?;
-        let is_privileged = match value("attributes")? {
-            b"trusted" => true,
-            b"user" => false,
-            _ => return None,
-        };
-        let store = value("store")?.strip_suffix(b"\0\n")?;
-        // It becomes part of paths.
-        let is_name = !image.is_empty() && !image.contains('/') && !image.starts_with('.');
-        (is_name && !store.is_empty()).then(|| TreeState {
-            image,
-            store: OsString::from_vec(store.to_vec()).into(),
-            mtime_s,
-            is_privileged,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_state_is_read_as_it_was_written() {
-        let state = TreeState {
-            image: "0123-ab".into(),
-            store: "/a b\n/c".into(),
-            mtime_s: -5,
-            is_privileged: true,
-        };
-        let bytes = state.to_bytes();
-        assert_eq!(TreeState::parse(&bytes), Some(state));
-        for cut in 0..bytes.len() {
-            assert_eq!(TreeState::parse(&bytes[..cut]), None, "{cut}");
-        }
-        let hostile = b"image ../x\nmtime 1\nattributes trusted\nstore /s\0\n";
-        assert_eq!(TreeState::parse(hostile), None);
-    }
 }

@@ -1,6 +1,7 @@
 //! Adding a working tree.
 
 use super::candidate::{check_place, give_up};
+use super::copied_settings::copy_settings;
 use super::half_made::HalfMade;
 use super::links::{failed, write_line};
 use super::mounted::{fill, mount_wish, put_on_image, required};
@@ -12,7 +13,6 @@ use super::tree_removal::remove_tree;
 use super::words::{as_reference_part, real_as_far_as_it_goes, GivenPath};
 use crate::checkout::Done;
 use crate::checkout::{BranchStart, StartOptions, Track};
-use crate::config::{Config, ConfigChange};
 use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue, Signature};
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -25,9 +25,6 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-const CONFIG_LIMIT_BYTES: u64 = 64 << 20;
-const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
 
 /// A working tree to add.
 #[derive(Clone, Debug, Default)]
@@ -290,7 +287,7 @@ impl<'a> Plan<'a> {
         let (admin, admin_lock, mut half_made) = self.make_admin(is_layered).map_err(&made)?;
         self.make_top(&admin, &mut half_made).map_err(&made)?;
         self.make_head(&admin).map_err(&made)?;
-        self.copy_settings(&admin).map_err(&made)?;
+        copy_settings(self.repository, &admin).map_err(&made)?;
         let on_image = self.mount(wish, &admin, notice).map_err(&made)?;
         let is_mounted = on_image.is_some();
         if is_mounted {
@@ -414,42 +411,6 @@ impl<'a> Plan<'a> {
         prepared.commit("".into(), &self.committer)
     }
 
-    /// The sparse checkout and the settings of this working tree are those of the new one, too.
-    fn copy_settings(&self, admin: &Path) -> Result<()> {
-        let own = self.repository.git_dir();
-        if self.repository.settings().sparse_checkout {
-            let patterns = own.join("info/sparse-checkout");
-            if let Some(content) = hedgerow_fs::read_file(&patterns, PATTERNS_LIMIT_BYTES)? {
-                let sharing = self.repository.settings().sharing;
-                sharing.create_directories(&admin.join("info"))?;
-                write_file(&admin.join("info/sparse-checkout"), &content)?;
-            }
-        }
-        let from = own.join("config.worktree");
-        if !self.repository.has_worktree_config() {
-            return Ok(());
-        }
-        let Some(content) = hedgerow_fs::read_file(&from, CONFIG_LIMIT_BYTES)? else {
-            return Ok(());
-        };
-        let to = admin.join("config.worktree");
-        write_file(&to, &content)?;
-        let config = Config::of_file(&content, &from)?;
-        let mut changes = Vec::new();
-        if config.bool("core.bare")? == Some(true) {
-            changes.push(ConfigChange::unset("core", "bare"));
-        }
-        if config.string("core.worktree").is_some() {
-            changes.push(ConfigChange::unset("core", "worktree"));
-        }
-        if !changes.is_empty() {
-            self.repository
-                .prepare_config_file(&to, &changes)?
-                .commit()?;
-        }
-        Ok(())
-    }
-
     /// Mounts the working tree, if that is wished and possible.
     fn mount(
         &self,
@@ -536,12 +497,4 @@ impl<'a> Plan<'a> {
 
 fn written(reason: &str) -> String {
     format!("the working tree is not mounted, its files are written: {reason}")
-}
-
-/// Writes `content` to the file `path`.
-fn write_file(path: &Path, content: &[u8]) -> Result<()> {
-    let mut file = hedgerow_fs::LockFile::acquire(path)?;
-    file.write_all(content)?;
-    file.commit()?;
-    Ok(())
 }

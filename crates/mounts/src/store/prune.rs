@@ -1,7 +1,7 @@
 //! Removing images, and knowing who may still need them.
 
 use super::{lock_position, ImageStore, StoredImage};
-use crate::Result;
+use crate::{Error, Result};
 use hedgerow_fs::RangeLock;
 use hedgerow_fs::{
     create_directories, is_directory, list_directory, read_file, remove_file, FileKind, LockFile,
@@ -26,6 +26,7 @@ impl ImageStore {
             return Ok(None);
         }
         create_directories(&self.users_directory())?;
+        self.refuse_linked_users()?;
         let mut file = LockFile::acquire_within(&path, Some(LOCK_LIMIT), &|| false)?;
         file.write_all(bytes)?;
         file.commit()?;
@@ -37,6 +38,7 @@ impl ImageStore {
     /// # Errors
     /// If the list cannot be read.
     pub fn users(&self) -> Result<Vec<PathBuf>> {
+        self.refuse_linked_users()?;
         let mut users = Vec::new();
         for entry in list_directory(&self.users_directory())?.unwrap_or_default() {
             let path = self.users_directory().join(OsStr::from_bytes(&entry.name));
@@ -52,6 +54,17 @@ impl ImageStore {
             }
         }
         Ok(users)
+    }
+
+    /// Where others may write, a link might lead anywhere.
+    fn refuse_linked_users(&self) -> Result<()> {
+        let path = self.users_directory();
+        let is_link = |stat: hedgerow_fs::Stat| stat.kind == FileKind::Symlink;
+        if hedgerow_fs::lstat(&path)?.is_some_and(is_link) {
+            let reason = "is a link";
+            return Err(Error::Damaged { path, reason });
+        }
+        Ok(())
     }
 
     /// The directory with the list of repositories.
@@ -194,6 +207,15 @@ mod tests {
             store.add_user(&one).unwrap();
             store.add_user(&gone).unwrap();
         }
-        assert_eq!(store.users().unwrap(), [one]);
+        // Whoever may write there may put anything there.
+        let fifo = store.users_directory().join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(fifo).status();
+        assert!(made.unwrap().success());
+        assert_eq!(store.users().unwrap(), std::slice::from_ref(&one));
+        let linked = ImageStore::at(&place.path().join("linked"));
+        fs::create_dir(linked.directory()).unwrap();
+        std::os::unix::fs::symlink(&one, linked.users_directory()).unwrap();
+        assert!(linked.add_user(&one).is_err() && linked.users().is_err());
+        assert_eq!(fs::read_dir(&one).unwrap().count(), 0);
     }
 }

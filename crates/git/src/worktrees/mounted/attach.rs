@@ -1,7 +1,7 @@
 //! Mounting and unmounting working trees that are there.
 
 use super::held::{hold, layered, lock_half_made, Held, INITIALIZING, LOCK_REASON};
-use super::images::{mount_image, mounts, recorded_store, Images, Wanted};
+use super::images::{mount_image, mounts, note_user, recorded_store, Images, Wanted};
 use super::maker::ImageMaker;
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
@@ -192,10 +192,8 @@ fn end_adding(repository: &Repository, held: &Held) -> Result<()> {
         .map(|id| repository.commit(&id))
         .transpose()?;
     let image = ImageName::parse(&layers.state()?.image);
-    if head
-        .zip(image)
-        .is_none_or(|(head, image)| head.tree.to_string() != image.tree)
-    {
+    let head = head.map(|head| head.tree.to_string());
+    if head.is_none() || head != image.map(|image| image.tree) {
         let path = tree.path.display();
         return Err(Error::Setup {
             reason: format!(
@@ -251,7 +249,10 @@ fn lower(
         return Ok(lower);
     }
     let name = ImageName::parse(&state.image).ok_or_else(|| refused("it names no image"))?;
-    if let Some(image) = recorded_store(repository, &state.store).find(&name)? {
+    let store = recorded_store(repository, &state.store);
+    if let Some(image) = store.find(&name)? {
+        // The repository may have been moved since.
+        note_user(repository, &store)?;
         return mount_image(repository, &image);
     }
     let lost = |why: &str| refused(&format!("its image {name} is gone, and {why}"));
@@ -271,6 +272,7 @@ fn lower(
         reference: None,
     };
     let made = makes.make(&wanted, Some(state.mtime_s), &mut Vec::new())?;
+    note_user(repository, &recorded_store(repository, &made.store))?;
     mount_image(repository, &made.image)
 }
 

@@ -186,13 +186,8 @@ impl<'a> Images<'a> {
         };
         for store in self.stores.all() {
             store.note_use(&found.image);
-            if self.stores.recorded(store) == found.store && store.is_writable() {
-                let sharing = self.repository.settings().sharing;
-                sharing.create_directories(&store.users_directory())?;
-                let common = hedgerow_fs::real_path(self.repository.common_dir())?;
-                if let Some(file) = store.add_user(&common)? {
-                    sharing.open_file(&file)?;
-                }
+            if self.stores.recorded(store) == found.store {
+                note_user(self.repository, store)?;
             }
         }
         Ok(found)
@@ -435,6 +430,20 @@ impl<'a> Images<'a> {
 /// The time of new images: an index that is written now is newer than its files.
 fn a_moment_ago() -> i64 {
     hedgerow_fs::file_time().seconds - 1
+}
+
+/// Notes in a store that working trees of `repository` are on its images, where that can be written.
+pub(crate) fn note_user(repository: &Repository, store: &ImageStore) -> Result<()> {
+    if !hedgerow_fs::is_directory(store.directory()) || !store.is_writable() {
+        return Ok(());
+    }
+    let sharing = repository.settings().sharing;
+    sharing.create_directories(&store.users_directory())?;
+    let common = hedgerow_fs::real_path(repository.common_dir())?;
+    if let Some(file) = store.add_user(&common)? {
+        sharing.open_file(&file)?;
+    }
+    Ok(())
 }
 
 /// The store that a working tree has remembered.

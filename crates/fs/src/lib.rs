@@ -79,7 +79,9 @@ pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
 pub use local_socket::connect_local;
 pub use lock::{left_locks, LockFile};
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
-pub use mount::{knows_file_system, may_mount, mount_image, mount_overlay, unmount, Overlay};
+pub use mount::{
+    is_layer_in_use, knows_file_system, may_mount, mount_image, mount_overlay, unmount, Overlay,
+};
 pub use mount_table::{mount_at, mounts, Mount};
 pub use output_file::OutputFile;
 pub use path::{

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// The layers of an overlay.
 #[derive(Clone, Copy, Debug)]
 pub struct Overlay<'p> {
+    /// What the table of mounts shows as its source.
+    pub source: &'p str,
     /// The directory that is never written to.
     pub lower: &'p Path,
     /// The directory that takes all changes.
@@ -49,11 +51,12 @@ pub fn mount_image(kind: &str, image: &Path, at: &Path) -> Result<()> {
     mounted.map_err(|source| Error::new("mount", image, source))
 }
 
+/// Whoever made an image gets no rights of another user by it.
+const HARMLESS: MountAttrFlags =
+    MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NODEV);
+
 fn image_flags() -> MountAttrFlags {
-    MountAttrFlags::MOUNT_ATTR_RDONLY
-        | MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | MountAttrFlags::MOUNT_ATTR_NOATIME
+    HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOATIME
 }
 
 /// The file system of an image, not mounted anywhere yet.
@@ -76,38 +79,71 @@ fn attach(context: &OwnedFd, flags: MountAttrFlags, at: &Path) -> io::Result<()>
     Ok(move_mount(mount.as_fd(), "", CWD, at, empty_path)?)
 }
 
-/// Mounts `overlay` on the directory `at`.
+/// Mounts `overlay` on the directory `at`. A privileged one has the only use of its layers: a second
+/// mount of them fails with `EBUSY`, in other mount namespaces, too.
 pub fn mount_overlay(overlay: &Overlay<'_>, at: &Path) -> Result<()> {
     let mounted = fault::check(Op::Mount).and_then(|()| {
-        let context = open_context("overlay")?;
-        fsconfig_set_string(&context, "source", "hedgerow")?;
-        let layers = [
-            ("lowerdir", overlay.lower),
-            ("upperdir", overlay.upper),
-            ("workdir", overlay.work),
-        ];
-        // Held until the kernel has followed the paths that lead through them.
-        let mut held = Vec::new();
-        for (key, layer) in layers {
-            let path = unambiguous(layer, &mut held)?;
-            fsconfig_set_string(&context, key, &*path)?;
-        }
-        if overlay.is_privileged {
-            fsconfig_set_string(&context, "redirect_dir", "on")?;
-            fsconfig_set_string(&context, "xino", "on")?;
-        } else {
-            fsconfig_set_flag(&context, "userxattr")?;
-        }
-        fsconfig_create(&context)?;
-        attach(&context, MountAttrFlags::empty(), at)
+        let context = match overlay_context(overlay, overlay.is_privileged) {
+            // The index of layers that were copied, or whose image was made by another program, is
+            // not theirs.
+            Err(error) if error.raw_os_error() == Some(Errno::STALE.raw_os_error()) => {
+                overlay_context(overlay, false)
+            }
+            context => context,
+        };
+        attach(&context?, HARMLESS, at)
     });
     mounted.map_err(|source| Error::new("mount", at, source))
 }
 
-/// A path to the same directory without the characters that separate or quote in options.
+/// The overlay, not mounted anywhere yet.
+fn overlay_context(overlay: &Overlay<'_>, has_index: bool) -> io::Result<OwnedFd> {
+    let context = open_context("overlay")?;
+    fsconfig_set_string(&context, "source", overlay.source)?;
+    let layers = [
+        ("lowerdir", overlay.lower),
+        ("upperdir", overlay.upper),
+        ("workdir", overlay.work),
+    ];
+    // Held until the kernel has followed the paths that lead through them.
+    let mut held = Vec::new();
+    for (key, layer) in layers {
+        let path = unambiguous(layer, &mut held)?;
+        fsconfig_set_string(&context, key, &*path)?;
+    }
+    if overlay.is_privileged {
+        fsconfig_set_string(&context, "redirect_dir", "on")?;
+        fsconfig_set_string(&context, "xino", "on")?;
+        let index = if has_index { "on" } else { "off" };
+        fsconfig_set_string(&context, "index", index)?;
+    } else {
+        fsconfig_set_flag(&context, "userxattr")?;
+    }
+    fsconfig_create(&context)?;
+    Ok(context)
+}
+
+/// Whether an overlay of any mount namespace uses `upper` and `work` for changes: then the kernel refuses
+/// to make another one, which is not mounted anywhere here. Where that cannot be tried, it is not told.
+pub fn is_layer_in_use(upper: &Path, work: &Path) -> bool {
+    let overlay = Overlay {
+        source: "none",
+        lower: Path::new("/"),
+        upper,
+        work,
+        is_privileged: true,
+    };
+    // Layers that overlap are refused, too, but later.
+    let made = overlay_context(&overlay, true);
+    made.is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+}
+
+/// A path to the same directory without the characters that separate or quote in options, and short
+/// enough for one.
 fn unambiguous(path: &Path, held: &mut Vec<OwnedFd>) -> io::Result<PathBuf> {
     let is_separator = |byte: &u8| matches!(byte, b',' | b':' | b'\\');
-    if !path.as_os_str().as_bytes().iter().any(is_separator) {
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.len() < OPTION_LIMIT_BYTES && !bytes.iter().any(is_separator) {
         return Ok(path.to_owned());
     }
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -116,6 +152,9 @@ fn unambiguous(path: &Path, held: &mut Vec<OwnedFd>) -> io::Result<PathBuf> {
     held.push(directory);
     Ok(through.into())
 }
+
+/// The kernel takes no longer value, its end included.
+const OPTION_LIMIT_BYTES: usize = 256;
 
 /// Removes the mount on the directory `at`. Unless `lazily`, that fails while it is in use.
 pub fn unmount(at: &Path, lazily: bool) -> Result<()> {
@@ -204,17 +243,19 @@ mod tests {
         }
         let place = tempfile::tempdir().unwrap();
         let image = image_below(place.path());
+        let long = format!("upper,a:b\\,c/{}", "long/".repeat(60));
         let directory = |name: &str| {
             let path = place.path().join(name);
-            fs::create_dir(&path).unwrap();
+            fs::create_dir_all(&path).unwrap();
             path
         };
         let lower = directory("lower, with:separators\\");
-        let upper = directory("upper,a:b\\,c");
+        let upper = directory(&long);
         let (work, top) = (directory("work,:"), directory("top d"));
         let mut mounted = Mounted(vec![lower.clone()]);
         mount_image("squashfs", &image, &lower).unwrap();
         let overlay = Overlay {
+            source: "test",
             lower: &lower,
             upper: &upper,
             work: &work,
@@ -228,12 +269,26 @@ mod tests {
         fs::rename(top.join("d"), top.join("renamed")).unwrap();
         assert_eq!(fs::read(lower.join("d/file")).unwrap(), b"lower");
         assert!(fs::write(lower.join("d/file"), "").is_err());
-        assert_eq!(mount_at(&top).unwrap().unwrap().kind, "overlay");
+        let found = mount_at(&top).unwrap().unwrap();
+        assert_eq!(
+            (found.kind.as_str(), found.source.to_str()),
+            ("overlay", Some("test"))
+        );
+        assert!(found.option("upperdir").is_some() && found.option("lower").is_none());
+        let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let line = table.lines().find(|line| line.contains("- overlay test "));
+        assert!(line.unwrap().contains(" rw,nosuid,nodev"), "{line:?}");
+        // Nobody else uses the layer of changes meanwhile.
+        assert!(is_layer_in_use(&upper, &work));
+        let second = directory("second");
+        let error = mount_overlay(&overlay, &second).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy, "{error}");
         // The image stays mounted below the overlay.
         unmount(&lower, false).unwrap();
         assert_eq!(fs::read(top.join("renamed/file")).unwrap(), b"upper");
         unmount(&top, false).unwrap();
         assert!(mount_at(&top).unwrap().is_none());
+        assert!(!is_layer_in_use(&upper, &work));
         mounted.0.clear();
         assert_eq!(fs::read(upper.join("renamed/file")).unwrap(), b"upper");
     }

@@ -17,6 +17,20 @@ pub struct Mount {
     pub kind: String,
     /// What the file system calls its source.
     pub source: OsString,
+    /// The options of the file system, as the table has them.
+    options: Vec<u8>,
+}
+
+impl Mount {
+    /// The value of the option `key` of the file system.
+    pub fn option(&self, key: &str) -> Option<OsString> {
+        let mut options = self.options.split(|byte| *byte == b',');
+        let value = |option: &'_ [u8]| {
+            let value = option.strip_prefix(key.as_bytes())?.strip_prefix(b"=")?;
+            Some(unquoted(value))
+        };
+        options.find_map(value)
+    }
 }
 
 /// All mounts, in the order in which they were made; of several at one path, the last one is seen.
@@ -48,6 +62,7 @@ fn mount(line: &[u8]) -> Option<Mount> {
         path: unquoted(path).into(),
         kind,
         source: unquoted(words.next()?),
+        options: words.next().unwrap_or_default().to_vec(),
     })
 }
 
@@ -93,6 +108,8 @@ mod tests {
         assert_eq!(found[1].path.as_os_str().as_bytes(), b"/a b\\c");
         assert_eq!(found[1].kind, "ext3");
         assert_eq!(found[1].source, "/dev/root");
+        assert_eq!(found[1].option("x").unwrap(), "y");
+        assert_eq!(found[1].option("rw"), None);
         assert_eq!(unquoted(b"\\9\\04"), "\\9\\04");
     }
 

@@ -15,6 +15,44 @@ pub enum Error {
         /// Its top.
         path: PathBuf,
     },
+    /// A tree is to be unmounted in a user namespace, and was mounted outside.
+    #[error("cannot unmount '{}': it was mounted outside this user namespace", path.display())]
+    Outside {
+        /// Its top.
+        path: PathBuf,
+    },
+    /// A tree is to be mounted while it is mounted at another place.
+    #[error("the changes in '{}' are mounted on '{}' already; unmount that first", upper.display(), place.display())]
+    Elsewhere {
+        /// The layer of changes.
+        upper: PathBuf,
+        /// Where it is mounted.
+        place: PathBuf,
+    },
+    /// The layer of a tree is used where this process does not see it.
+    #[error("the changes in '{}' are in use: in another mount namespace, or by programs that still work in a mount that was removed", upper.display())]
+    Busy {
+        /// The layer of changes.
+        upper: PathBuf,
+    },
+    /// The top of a tree is that of another one.
+    #[error("'{}' is the working tree of the changes in '{}', not of those in '{}': a copy of a repository has no mounted working trees; 'hedgerow worktree move' gives this one a place of its own", path.display(), other.display(), own.display())]
+    Foreign {
+        /// The top.
+        path: PathBuf,
+        /// The layers of the other one.
+        other: PathBuf,
+        /// The layers of this one.
+        own: PathBuf,
+    },
+    /// An image cannot be mounted.
+    #[error("cannot mount the image '{}': {reason}; delete it if it is damaged, and it is made again", path.display())]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// What is found is not what this program writes.
     #[error("'{}' {reason}", path.display())]
     Damaged {
@@ -22,6 +60,16 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         reason: &'static str,
+    },
+    /// The layers of a tree are not what this program writes.
+    #[error("'{}' {reason}; the changes of the working tree are in '{}'", path.display(), upper.display())]
+    BadLayers {
+        /// The file or directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+        /// The layer of changes.
+        upper: PathBuf,
     },
     /// The caller cancelled.
     #[error("interrupted")]

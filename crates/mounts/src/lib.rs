@@ -16,15 +16,21 @@
 mod base;
 mod error;
 mod kind;
+mod lock;
+mod lost;
 mod permission;
 mod sign;
+mod state;
 mod store;
 mod tree;
 
-pub use base::Base;
+pub use base::{Base, Lower};
 pub use error::{Error, Result};
 pub use kind::ImageKind;
+pub use lock::TreeLock;
+pub use lost::{lost_trees, LostTree};
 pub use permission::{hindrance, Hindrance};
-pub use sign::{is_sign, remove_sign, sign_directory, write_sign, SIGN_EXTENSION};
+pub use sign::{sign_directory, SIGN_EXTENSION};
+pub use state::TreeState;
 pub use store::{ImageName, ImageStore, Maker, Making, StoredImage};
-pub use tree::{is_layered, LayeredTree, TreeState, SOURCE};
+pub use tree::LayeredTree;

@@ -1,93 +1,126 @@
 //! A writable tree: the layers of an overlay, and what is known of them while it is not mounted.
 
-use crate::sign::{is_sign, remove_sign, write_sign};
-use crate::{Error, Result};
+use crate::base::Lower;
+use crate::sign::{is_same, remove_sign, write_sign, Place};
+use crate::{Error, Result, TreeState};
 use hedgerow_fs::{
     create_directories, list_directory, mount_at, mount_overlay, read_file, real_path,
 };
-use hedgerow_fs::{unmount, LockFile, Overlay};
+use hedgerow_fs::{unmount, LockFile, Mount, Overlay};
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-/// The source that the table of mounts shows for the trees of this program.
-pub const SOURCE: &str = "hedgerow";
+/// The start of the source that the table of mounts shows for the trees of this program. The device and
+/// the number of the layer of changes follow: they stay the same wherever directories are moved, and
+/// differ in a copy.
+const SOURCE: &str = "hedgerow:";
 
 /// The file that names the image.
 const STATE: &str = "image";
+/// What becomes of that file when the tree is removed.
+const REMOVED: &str = "removed";
+/// The file that names the places between which the tree is being moved.
+const MOVING: &str = "moving";
 const STATE_LIMIT_BYTES: u64 = 64 << 10;
 
-/// What a tree is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TreeState {
-    /// The name of the image.
-    pub image: String,
-    /// The store that has it.
-    pub store: PathBuf,
-    /// The time of all files of the image, in seconds since 1970: what it takes to make it again.
-    pub mtime_s: i64,
-    /// Whether the notes of the overlay are in attributes that only root may write. An overlay that
-    /// a user namespace mounts has others, and would not see those.
-    pub is_privileged: bool,
-}
+/// How long layers may be in use by somebody who only happens to have copied the mount namespace, as the
+/// start of a container does.
+const BUSY_LIMIT: Duration = Duration::from_secs(3);
+/// How long a mount may be in use by somebody who is just leaving.
+const IN_USE_LIMIT: Duration = Duration::from_millis(300);
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// A tree over an image: a directory of its own with the changes, and a top where it is mounted.
+/// Whoever changes something holds its [`TreeLock`](crate::TreeLock).
 #[derive(Clone, Debug)]
 pub struct LayeredTree {
     directory: PathBuf,
-    /// What it is made of.
-    pub state: TreeState,
+    state: Option<TreeState>,
 }
 
 impl LayeredTree {
-    /// Makes the layers of a new tree in `directory`.
+    /// Makes the layers of a new tree in `directory`. The root of the tree gets the permissions of the
+    /// directory `top`. Until it is saved, it cannot be opened.
     ///
     /// # Errors
     /// If they cannot be made.
-    pub fn create(directory: &Path, state: TreeState) -> Result<Self> {
+    pub fn create(directory: &Path, top: &Path, state: TreeState) -> Result<Self> {
         let tree = LayeredTree {
             directory: directory.to_owned(),
-            state,
+            state: Some(state),
         };
         create_directories(&tree.upper())?;
         create_directories(&tree.work())?;
-        tree.write_state()?;
+        if let Some(stat) = hedgerow_fs::stat(top)? {
+            hedgerow_fs::set_permissions(&tree.upper(), stat.mode & 0o7777)?;
+        }
         Ok(tree)
     }
 
-    /// The tree whose layers are in `directory`; `None` if there are none.
+    /// A tree of which nothing but the place of its layers is known.
+    pub(crate) fn without_state(directory: &Path) -> Self {
+        LayeredTree {
+            directory: directory.to_owned(),
+            state: None,
+        }
+    }
+
+    /// Writes what the tree is made of: from now on it is there.
+    ///
+    /// # Errors
+    /// If that cannot be written.
+    pub fn save(&self) -> Result<()> {
+        let mut file = LockFile::acquire(&self.directory.join(STATE))?;
+        file.write_all(&self.state()?.to_bytes())?;
+        file.sync()?;
+        file.commit()?;
+        Ok(())
+    }
+
+    /// Removes the changes: the tree is not there any more, what is left are leftovers.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub fn forget(&self) -> Result<()> {
+        let path = self.directory.join(STATE);
+        if hedgerow_fs::exists(&path) {
+            return Ok(hedgerow_fs::rename(&path, &self.directory.join(REMOVED))?);
+        }
+        let mut file = LockFile::acquire(&self.directory.join(REMOVED))?;
+        file.write_all(b"")?;
+        file.commit()?;
+        Ok(())
+    }
+
+    /// The tree whose layers are in `directory`; `None` if there are none, or only leftovers of one that
+    /// was being made or removed. Changes without the file that names their image are no leftovers.
     ///
     /// # Errors
     /// If what is there cannot be read.
     pub fn open(directory: &Path) -> Result<Option<Self>> {
-        let path = directory.join(STATE);
-        let Some(content) = read_file(&path, STATE_LIMIT_BYTES)? else {
-            return Ok(None);
-        };
-        let damaged = || Error::Damaged {
-            path: path.clone(),
-            reason: "does not name the image of a working tree",
-        };
-        Ok(Some(LayeredTree {
+        let content = read_file(&directory.join(STATE), STATE_LIMIT_BYTES)?;
+        let tree = LayeredTree {
             directory: directory.to_owned(),
-            state: TreeState::parse(&content).ok_or_else(damaged)?,
-        }))
+            state: content.as_deref().and_then(TreeState::parse),
+        };
+        let is_there = content.is_some()
+            || !hedgerow_fs::exists(&directory.join(REMOVED)) && tree.has_changes()?;
+        Ok(is_there.then_some(tree))
     }
 
-    /// Puts the tree on another image. Only for one without changes that is not mounted.
+    /// What it is made of.
     ///
     /// # Errors
-    /// If that cannot be written.
-    pub fn set_state(&mut self, state: TreeState) -> Result<()> {
-        self.state = state;
-        self.write_state()
-    }
-
-    fn write_state(&self) -> Result<()> {
-        let mut file = LockFile::acquire(&self.directory.join(STATE))?;
-        file.write_all(&self.state.to_bytes())?;
-        file.commit()?;
-        Ok(())
+    /// If the file that says so is damaged.
+    pub fn state(&self) -> Result<&TreeState> {
+        self.state.as_ref().ok_or_else(|| Error::BadLayers {
+            path: self.directory.join(STATE),
+            reason: "does not name the image of a working tree",
+            upper: self.upper(),
+        })
     }
 
     /// The directory with its layers.
@@ -104,35 +137,133 @@ impl LayeredTree {
         self.directory.join("work")
     }
 
-    /// Mounts the tree on `top`, above the directory `lower` with the contents of its image. Where
-    /// `top` is missing, it is made, with the sign that is seen while the tree is not mounted.
+    /// What the table of mounts shows as the source of this tree; `None` if its layers are gone.
+    fn source(&self) -> Result<Option<String>> {
+        let stat = hedgerow_fs::stat(&self.upper())?;
+        Ok(stat.map(|stat| format!("{SOURCE}{:x}:{:x}", stat.dev, stat.ino)))
+    }
+
+    /// Where it is mounted in this mount namespace, whoever did it.
     ///
     /// # Errors
-    /// If there is anything else in `top`, which would be hidden, or if it cannot be mounted.
-    pub fn mount(&self, top: &Path, lower: &Path) -> Result<()> {
-        let entries = list_directory(top)?.unwrap_or_default();
-        if !entries.is_empty() && !is_sign(top) {
+    /// If the system does not tell.
+    pub fn places(&self) -> Result<Vec<PathBuf>> {
+        let Some(source) = self.source()? else {
+            return Ok(Vec::new());
+        };
+        let mounts = hedgerow_fs::mounts()?.into_iter();
+        let own = mounts.filter(|mount| mount.kind == "overlay" && mount.source == *source);
+        Ok(own.map(|mount| mount.path).collect())
+    }
+
+    /// Whether it is this tree that is seen on `top`.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn is_mounted_on(&self, top: &Path) -> Result<bool> {
+        let Some(mount) = tree_at(top)? else {
+            return Ok(false);
+        };
+        Ok(self.source()?.is_some_and(|source| mount.source == *source))
+    }
+
+    /// Refuses to touch `top` if that is the place of another tree: one that is mounted there, or whose
+    /// sign is there.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] among others.
+    pub fn check_place(&self, top: &Path) -> Result<()> {
+        let foreign = |other: PathBuf| Error::Foreign {
+            path: top.to_owned(),
+            other,
+            own: self.directory.clone(),
+        };
+        if let Some(mount) = tree_at(top)? {
+            if self.is_mounted_on(top)? {
+                return Ok(());
+            }
+            let upper = mount.option("upperdir").unwrap_or_default();
+            let upper = PathBuf::from(upper);
+            return Err(foreign(upper.parent().unwrap_or(&upper).to_owned()));
+        }
+        match crate::sign::sign_directory(&top.join(".git")) {
+            // Where the repository was moved, it names what is not there.
+            Some(other) if hedgerow_fs::exists(&other) && !is_same(&other, &self.directory) => {
+                Err(foreign(other))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses to go on while the tree is mounted elsewhere than on `top`.
+    ///
+    /// # Errors
+    /// [`Error::Elsewhere`] among others.
+    pub fn refuse_elsewhere(&self, top: &Path) -> Result<()> {
+        let top = real_path(top).unwrap_or_else(|_| top.to_owned());
+        let other = self.places()?.into_iter().find(|place| place != &top);
+        other.map_or(Ok(()), |place| {
+            Err(Error::Elsewhere {
+                upper: self.upper(),
+                place,
+            })
+        })
+    }
+
+    /// Puts the sign on `top`, which is seen while the tree is not mounted. A missing directory is made.
+    ///
+    /// # Errors
+    /// If `top` is the place of another tree, or has anything else, which a mount would hide.
+    pub fn sign(&self, top: &Path) -> Result<()> {
+        self.check_place(top)?;
+        if Place::look(top)? == Place::Taken {
             return Err(Error::Damaged {
                 path: top.to_owned(),
                 reason: "is not empty: a mount would hide what is there",
             });
         }
-        write_sign(top, &self.directory)?;
+        write_sign(top, &self.directory)
+    }
+
+    /// Mounts the tree on `top`, above its image `lower`, and puts the sign there before.
+    ///
+    /// # Errors
+    /// As of [`sign`](Self::sign), or if it is mounted, or if it cannot be mounted.
+    pub fn mount(&self, top: &Path, lower: &Lower) -> Result<()> {
+        self.sign(top)?;
         self.mount_unsigned(top, lower)
     }
 
     /// The same without the sign: nobody takes what is seen there for a working tree.
     ///
     /// # Errors
-    /// If it cannot be mounted.
-    pub fn mount_unsigned(&self, top: &Path, lower: &Path) -> Result<()> {
+    /// If it is mounted, or if it cannot be mounted.
+    pub fn mount_unsigned(&self, top: &Path, lower: &Lower) -> Result<()> {
+        if let Some(place) = self.places()?.into_iter().next() {
+            let upper = self.upper();
+            return Err(Error::Elsewhere { upper, place });
+        }
+        let (upper, work) = (self.upper(), self.work());
+        let source = self.source()?.ok_or_else(|| Error::BadLayers {
+            path: upper.clone(),
+            reason: "is missing",
+            upper: upper.clone(),
+        })?;
+        // Empty whenever it is not mounted.
+        create_directories(&work)?;
         let overlay = Overlay {
-            lower,
-            upper: &self.upper(),
-            work: &self.work(),
-            is_privileged: self.state.is_privileged,
+            source: &source,
+            lower: &lower.path,
+            upper: &upper,
+            work: &work,
+            is_privileged: self.state()?.is_privileged,
         };
-        Ok(mount_overlay(&overlay, top)?)
+        while_busy(BUSY_LIMIT, || mount_overlay(&overlay, top)).map_err(|error| {
+            match error.kind() {
+                ErrorKind::ResourceBusy => Error::Busy { upper },
+                _ => error.into(),
+            }
+        })
     }
 
     /// Removes the mount on `top`; the sign is seen there then.
@@ -140,19 +271,45 @@ impl LayeredTree {
     /// # Errors
     /// [`Error::InUse`] among others.
     pub fn unmount(&self, top: &Path) -> Result<()> {
-        unmount(top, false).map_err(|error| match error.kind() {
-            std::io::ErrorKind::ResourceBusy => Error::InUse {
+        while_busy(IN_USE_LIMIT, || unmount(top, false)).map_err(|error| match error.kind() {
+            ErrorKind::ResourceBusy => Error::InUse {
+                path: top.to_owned(),
+            },
+            ErrorKind::InvalidInput if !hedgerow_fs::may_mount().1 => Error::Outside {
                 path: top.to_owned(),
             },
             _ => error.into(),
         })
     }
 
-    /// Removes the sign from `top`, and `top` if nothing else is there.
+    /// Refuses to go on while the layers of a tree that is not mounted here are in use elsewhere, as far
+    /// as the kernel tells.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] among others.
+    pub fn refuse_busy(&self) -> Result<()> {
+        if self.state.as_ref().is_none_or(|state| !state.is_privileged) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        while hedgerow_fs::is_layer_in_use(&self.upper(), &self.work()) {
+            if started.elapsed() > BUSY_LIMIT {
+                let upper = self.upper();
+                return Err(Error::Busy { upper });
+            }
+            std::thread::sleep(BUSY_PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Removes the sign of this tree from `top`, and `top` if nothing else is there.
     ///
     /// # Errors
     /// If it cannot be removed.
     pub fn remove_top(&self, top: &Path) -> Result<()> {
+        if self.check_place(top).is_err() {
+            return Ok(());
+        }
         remove_sign(top)?;
         if list_directory(top)?.is_some_and(|entries| entries.is_empty()) {
             hedgerow_fs::remove_directory(top)?;
@@ -168,84 +325,70 @@ impl LayeredTree {
         let entries = list_directory(&self.upper())?.unwrap_or_default();
         Ok(entries.iter().any(|entry| entry.name != b".git"))
     }
+
+    /// Notes that the tree is on its way from one place to another, for
+    /// [`end_moving`](Self::end_moving) after a kill.
+    ///
+    /// # Errors
+    /// If that cannot be written.
+    pub fn note_moving(&self, from: &Path, to: &Path) -> Result<()> {
+        let [from, to] = [from, to].map(|path| path.as_os_str().as_bytes());
+        let path = self.directory.join(MOVING);
+        hedgerow_fs::remove_file(&self.directory.join(format!("{MOVING}.lock")))?;
+        let mut file = LockFile::acquire(&path)?;
+        file.write_all(&[from, b"\0", to].concat())?;
+        file.commit()?;
+        Ok(())
+    }
+
+    /// Ends a move, whether it was killed or not: the sign stays at `top` only.
+    ///
+    /// # Errors
+    /// If another sign cannot be removed.
+    pub fn end_moving(&self, top: &Path) -> Result<()> {
+        let path = self.directory.join(MOVING);
+        let Some(content) = read_file(&path, 2 * STATE_LIMIT_BYTES)? else {
+            return Ok(());
+        };
+        let places = content.split(|byte| *byte == 0);
+        let places = places.map(|place| PathBuf::from(OsString::from_vec(place.to_vec())));
+        for place in places.filter(|place| place.is_absolute() && place != top) {
+            if Place::look(&place)? != Place::Taken {
+                self.remove_top(&place)?;
+            }
+        }
+        hedgerow_fs::remove_file(&path)?;
+        Ok(())
+    }
 }
 
-/// Whether a tree of this program is mounted on `top`.
-///
-/// # Errors
-/// If the system does not tell.
-pub fn is_layered(top: &Path) -> Result<bool> {
+/// Repeats `call` while the kernel says that something is busy, up to `limit`.
+fn while_busy(
+    limit: Duration,
+    call: impl Fn() -> hedgerow_fs::Result<()>,
+) -> hedgerow_fs::Result<()> {
+    let started = Instant::now();
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::ResourceBusy && started.elapsed() < limit => {
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Whether it is the mount of a tree of this program.
+pub(crate) fn is_tree(mount: &Mount) -> bool {
+    mount.kind == "overlay" && mount.source.as_bytes().starts_with(SOURCE.as_bytes())
+}
+
+/// The mount of a tree of this program that is seen on `top`.
+fn tree_at(top: &Path) -> Result<Option<Mount>> {
     let real = match real_path(top) {
         Ok(real) => real,
-        Err(error) if error.is_missing() => return Ok(false),
+        Err(error) if error.is_missing() => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let mount = mount_at(&real)?;
-    Ok(mount.is_some_and(|mount| mount.kind == "overlay" && mount.source == SOURCE))
-}
-
-impl TreeState {
-    /// Lines of KEY VALUE; the path of the store comes last and ends with a NUL.
-    fn to_bytes(&self) -> Vec<u8> {
-        let attributes = if self.is_privileged {
-            "trusted"
-        } else {
-            "user"
-        };
-        let TreeState { image, mtime_s, .. } = self;
-        let mut bytes =
-            format!("image {image}\nmtime {mtime_s}\nattributes {attributes}\nstore ").into_bytes();
-        bytes.extend_from_slice(self.store.as_os_str().as_bytes());
-        bytes.extend_from_slice(b"\0\n");
-        bytes
-    }
-
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut parts = bytes.splitn(4, |byte| *byte == b'\n');
-        let mut value = |key: &str| {
-            parts
-                .next()?
-                .strip_prefix(key.as_bytes())?
-                .strip_prefix(b" ")
-        };
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-        let image = text(value("image")?)?;
-        let mtime_s = text(value("mtime")?)?.parse().ok()?;
-        let is_privileged = match value("attributes")? {
-            b"trusted" => true,
-            b"user" => false,
-            _ => return None,
-        };
-        let store = value("store")?.strip_suffix(b"\0\n")?;
-        // It becomes part of paths.
-        let is_name = !image.is_empty() && !image.contains('/') && !image.starts_with('.');
-        (is_name && !store.is_empty()).then(|| TreeState {
-            image,
-            store: OsString::from_vec(store.to_vec()).into(),
-            mtime_s,
-            is_privileged,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_state_is_read_as_it_was_written() {
-        let state = TreeState {
-            image: "0123-ab".into(),
-            store: "/a b\n/c".into(),
-            mtime_s: -5,
-            is_privileged: true,
-        };
-        let bytes = state.to_bytes();
-        assert_eq!(TreeState::parse(&bytes), Some(state));
-        for cut in 0..bytes.len() {
-            assert_eq!(TreeState::parse(&bytes[..cut]), None, "{cut}");
-        }
-        let hostile = b"image ../x\nmtime 1\nattributes trusted\nstore /s\0\n";
-        assert_eq!(TreeState::parse(hostile), None);
-    }
+    Ok(mount_at(&real)?.filter(is_tree))
 }

@@ -8,12 +8,15 @@
 )]
 
 mod contents;
+mod damaged;
 mod faults;
 mod hindered;
+mod kills;
 mod lifecycle;
 mod lost;
 mod plain;
 mod scene;
 mod session;
 mod store;
+mod twice;
 mod twins;

@@ -136,3 +136,52 @@ fn clones_share_a_store_and_keep_what_the_other_needs() {
     scene.hedgerow("r", "image-store prune --all").ok("prune");
     assert_eq!(scene.images(), Vec::<String>::new());
 }
+
+#[test]
+fn a_store_that_was_deleted_knows_who_mounts_again() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.by_git("", "clone -q r clone").ok("clone");
+    let store = scene.path("shared").display().to_string();
+    for place in ["r", "clone"] {
+        let set = format!("config hedgerow.imageStore {store}");
+        scene.by_git(place, &set).ok("config");
+    }
+    scene.add("../w");
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    std::fs::remove_dir_all(&store).unwrap();
+    scene.hedgerow("r", "worktree mount w").ok("mount");
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    scene
+        .hedgerow("clone", "image-store prune --all")
+        .ok("prune");
+    assert_eq!(scene.images().len(), 1);
+    // Also of a repository that was moved.
+    std::fs::rename(scene.path("r"), scene.path("moved")).unwrap();
+    scene.hedgerow("moved", "worktree mount w").ok("mount");
+    scene.hedgerow("moved", "worktree unmount w").ok("unmount");
+    scene
+        .hedgerow("clone", "image-store prune --all")
+        .ok("prune");
+    std::fs::rename(scene.path("moved"), scene.path("r")).unwrap();
+    assert_eq!(scene.images().len(), 1);
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_told_of() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageStore", "/proc"]);
+    let added = scene.hedgerow("r", "worktree add --mount ../w");
+    let reason = "the store of images '/proc' cannot be written";
+    assert!(added.stderr.contains(reason), "{}", added.stderr);
+    added.ok("add");
+    scene.assert_clean("w");
+    assert_eq!(scene.mounted().len(), 2);
+}

@@ -1,16 +1,18 @@
 //! Adding a working tree.
 
 use super::candidate::{check_place, give_up};
+use super::copied_settings::copy_settings;
 use super::half_made::HalfMade;
 use super::links::{failed, write_line};
 use super::mounted::{fill, mount_wish, put_on_image, required};
-use super::mounted::{Checkout, ImageMaker, OnImage, Wish, LOCK_REASON};
+use super::mounted::{lock_admin, lock_place, Checkout, ImageMaker, OnImage, Wish};
+use super::mounted::{INITIALIZING, LAYERS, LOCK_REASON};
 use super::populate::{not_reset, populate};
 use super::request::{branch, commit, invalid, refuse_used, unborn, Notice, Request};
-use super::words::{as_reference_part, GivenPath};
+use super::tree_removal::remove_tree;
+use super::words::{as_reference_part, real_as_far_as_it_goes, GivenPath};
 use crate::checkout::Done;
 use crate::checkout::{BranchStart, StartOptions, Track};
-use crate::config::{Config, ConfigChange};
 use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue, Signature};
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -18,13 +20,11 @@ use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::Exit;
+use hedgerow_mounts::TreeLock;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-const CONFIG_LIMIT_BYTES: u64 = 64 << 20;
-const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
 
 /// A working tree to add.
 #[derive(Clone, Debug, Default)]
@@ -208,7 +208,13 @@ impl<'a> Plan<'a> {
             });
         }
         let is_relative = repository.uses_relative_paths(options.relative_paths)?;
-        let stale = check_place(&place, &repository.worktrees()?, options.force, "add")?;
+        let stale = check_place(
+            repository,
+            &place,
+            &repository.worktrees()?,
+            options.force,
+            "add",
+        )?;
         let mut plan = Plan {
             repository,
             options,
@@ -275,19 +281,24 @@ impl<'a> Plan<'a> {
         notice: &mut dyn FnMut(Notice<'_>),
     ) -> Result<Added, AddFailure> {
         let made = AddFailure::of(AddStage::Making);
-        let (admin, mut half_made) = self.make_admin().map_err(&made)?;
+        let is_layered = matches!(wish, Wish::Mount(_));
+        // Locks that end with the process come first: they tell others whether somebody is at work.
+        let place_lock = self.lock_place(is_layered).map_err(&made)?;
+        let (admin, admin_lock, mut half_made) = self.make_admin(is_layered).map_err(&made)?;
         self.make_top(&admin, &mut half_made).map_err(&made)?;
         self.make_head(&admin).map_err(&made)?;
-        self.copy_settings(&admin).map_err(&made)?;
+        copy_settings(self.repository, &admin).map_err(&made)?;
         let on_image = self.mount(wish, &admin, notice).map_err(&made)?;
         let is_mounted = on_image.is_some();
         if is_mounted {
             half_made.is_mounted();
         }
-        let top = &self.place.path;
-        self.repository
-            .link_worktree(top, &admin, self.is_relative)
-            .map_err(&made)?;
+        if !is_mounted {
+            remove_tree(&admin.join(LAYERS)).map_err(&made)?;
+            self.repository
+                .link_worktree(&self.place.path, &admin, self.is_relative)
+                .map_err(&made)?;
+        }
         let done = self.fill(on_image).map_err(&made)?;
         if !done.failures.is_empty() {
             return Err(AddFailure {
@@ -297,11 +308,30 @@ impl<'a> Plan<'a> {
             });
         }
         half_made.finish();
-        self.end(&admin, done, is_mounted).map_err(made)
+        self.lock_ended(&admin, is_layered, is_mounted)
+            .map_err(&made)?;
+        drop((admin_lock, place_lock));
+        self.end(done, is_mounted).map_err(made)
     }
 
-    /// Makes the administrative directory, locked for as long as the rest is missing.
-    fn make_admin(&self) -> Result<(PathBuf, HalfMade)> {
+    /// Keeps others from mounting a working tree at the same place.
+    fn lock_place(&self, is_layered: bool) -> Result<Option<TreeLock>> {
+        if !is_layered {
+            return Ok(None);
+        }
+        let top = real_as_far_as_it_goes(&self.place.path);
+        let lock = lock_place(self.repository, &top)?;
+        if hedgerow_fs::list_directory(&top)?.is_some_and(|entries| !entries.is_empty()) {
+            return Err(Error::Setup {
+                reason: format!("'{}' already exists", self.place.shown),
+            });
+        }
+        Ok(Some(lock))
+    }
+
+    /// Makes the administrative directory, locked for as long as the rest is missing. One that
+    /// `is_layered` says from the start that it can be pruned when its maker is killed.
+    fn make_admin(&self, is_layered: bool) -> Result<(PathBuf, Option<TreeLock>, HalfMade)> {
         if let Some(id) = &self.stale {
             give_up(self.repository, &self.place, id)?;
         }
@@ -326,14 +356,15 @@ impl<'a> Plan<'a> {
             }
         };
         let half_made = HalfMade::new(&admin);
-        let initializing: &BStr = "initializing".into();
-        let reason = self
-            .options
-            .lock
-            .as_ref()
-            .map_or(initializing, |it| it.as_bstr());
+        let mut lock = None;
+        if let Some(id) = admin.file_name().filter(|_| is_layered) {
+            lock = Some(lock_admin(self.repository, id.as_bytes().as_bstr())?);
+            sharing.create_directories(&admin.join(LAYERS))?;
+        }
+        let reason = self.options.lock.as_ref().filter(|_| !is_layered);
+        let reason = reason.map_or(INITIALIZING.into(), |it| it.as_bstr());
         write_line(&admin.join("locked"), reason)?;
-        Ok((admin, half_made))
+        Ok((admin, lock, half_made))
     }
 
     fn make_top(&self, admin: &Path, half_made: &mut HalfMade) -> Result<()> {
@@ -380,42 +411,6 @@ impl<'a> Plan<'a> {
         prepared.commit("".into(), &self.committer)
     }
 
-    /// The sparse checkout and the settings of this working tree are those of the new one, too.
-    fn copy_settings(&self, admin: &Path) -> Result<()> {
-        let own = self.repository.git_dir();
-        if self.repository.settings().sparse_checkout {
-            let patterns = own.join("info/sparse-checkout");
-            if let Some(content) = hedgerow_fs::read_file(&patterns, PATTERNS_LIMIT_BYTES)? {
-                let sharing = self.repository.settings().sharing;
-                sharing.create_directories(&admin.join("info"))?;
-                write_file(&admin.join("info/sparse-checkout"), &content)?;
-            }
-        }
-        let from = own.join("config.worktree");
-        if !self.repository.has_worktree_config() {
-            return Ok(());
-        }
-        let Some(content) = hedgerow_fs::read_file(&from, CONFIG_LIMIT_BYTES)? else {
-            return Ok(());
-        };
-        let to = admin.join("config.worktree");
-        write_file(&to, &content)?;
-        let config = Config::of_file(&content, &from)?;
-        let mut changes = Vec::new();
-        if config.bool("core.bare")? == Some(true) {
-            changes.push(ConfigChange::unset("core", "bare"));
-        }
-        if config.string("core.worktree").is_some() {
-            changes.push(ConfigChange::unset("core", "worktree"));
-        }
-        if !changes.is_empty() {
-            self.repository
-                .prepare_config_file(&to, &changes)?
-                .commit()?;
-        }
-        Ok(())
-    }
-
     /// Mounts the working tree, if that is wished and possible.
     fn mount(
         &self,
@@ -438,6 +433,7 @@ impl<'a> Plan<'a> {
             commit,
             branch: self.branch.clone(),
             top: &top,
+            is_relative: self.is_relative,
         };
         match put_on_image(&checkout, wish.maker, &self.options.execution) {
             Ok(on_image) => Ok(Some(on_image)),
@@ -468,13 +464,21 @@ impl<'a> Plan<'a> {
         Ok(done)
     }
 
-    fn end(&self, admin: &Path, done: Done, is_mounted: bool) -> Result<Added> {
+    /// Locks the finished working tree as it is to be locked.
+    fn lock_ended(&self, admin: &Path, is_layered: bool, is_mounted: bool) -> Result<()> {
         let locked = admin.join("locked");
-        if self.options.lock.is_none() && is_mounted {
-            write_line(&locked, LOCK_REASON.as_bytes())?;
-        } else if self.options.lock.is_none() {
-            hedgerow_fs::remove_file(&locked)?;
+        match &self.options.lock {
+            Some(reason) if is_layered => write_line(&locked, reason)?,
+            Some(_) => {}
+            None if is_mounted => write_line(&locked, LOCK_REASON.as_bytes())?,
+            None => {
+                hedgerow_fs::remove_file(&locked)?;
+            }
         }
+        Ok(())
+    }
+
+    fn end(&self, done: Done, is_mounted: bool) -> Result<Added> {
         let path = hedgerow_fs::real_path(&self.place.path)?;
         let is_filled = self.options.checkout && !self.orphan;
         let hook = match self.named.filter(|_| is_filled) {
@@ -493,12 +497,4 @@ impl<'a> Plan<'a> {
 
 fn written(reason: &str) -> String {
     format!("the working tree is not mounted, its files are written: {reason}")
-}
-
-/// Writes `content` to the file `path`.
-fn write_file(path: &Path, content: &[u8]) -> Result<()> {
-    let mut file = hedgerow_fs::LockFile::acquire(path)?;
-    file.write_all(content)?;
-    file.commit()?;
-    Ok(())
 }

@@ -43,7 +43,10 @@ impl HalfMade {
 impl Drop for HalfMade {
     fn drop(&mut self) {
         if let (true, Some(admin), Some(top)) = (self.is_mounted, &self.admin, &self.top) {
-            take_off_image(admin, top);
+            // With its layers deleted below it, a mount shows nothing.
+            if !take_off_image(admin, top) {
+                return;
+            }
         }
         for path in [self.admin.take(), self.top.take()].into_iter().flatten() {
             // The reason why it is not finished is told; git does not tell what stays behind, too.

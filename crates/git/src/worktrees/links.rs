@@ -14,6 +14,18 @@ impl Repository {
     /// `is_relative`: by relative paths, which older versions of git do not read; the repository's
     /// format says so from then on.
     pub(crate) fn link_worktree(&self, top: &Path, admin: &Path, is_relative: bool) -> Result<()> {
+        self.link_worktree_by(top, &top.join(".git"), admin, is_relative)
+    }
+
+    /// The same where the `.git` file of the working tree is written at `dot_git` instead: in its layer
+    /// of changes, before it is mounted.
+    pub(crate) fn link_worktree_by(
+        &self,
+        top: &Path,
+        dot_git: &Path,
+        admin: &Path,
+        is_relative: bool,
+    ) -> Result<()> {
         let top = hedgerow_fs::real_path(top)?;
         let admin = hedgerow_fs::real_path(admin)?;
         if is_relative && !self.has_relative_worktrees() {
@@ -24,12 +36,18 @@ impl Repository {
         } else {
             (top.clone(), admin.clone())
         };
-        write_line(
-            &admin.join("gitdir"),
-            to_top.join(".git").as_os_str().as_bytes(),
-        )?;
+        let write_gitdir = || {
+            let line = to_top.join(".git");
+            write_line(&admin.join("gitdir"), line.as_os_str().as_bytes())
+        };
         let line = [b"gitdir: ", to_admin.as_os_str().as_bytes()].concat();
-        write_line(&top.join(".git"), &line)
+        // In a layer, it is nobody's business before the administrative directory names the top.
+        if !dot_git.starts_with(&top) {
+            write_line(dot_git, &line)?;
+            return write_gitdir();
+        }
+        write_gitdir()?;
+        write_line(dot_git, &line)
     }
 
     /// Sets `extensions.relativeWorktrees`, which needs version 1 of the format.

@@ -75,7 +75,7 @@ impl Repository {
 
     /// The linked working tree with the administrative directory `id`; `None` if that does not say
     /// where it is.
-    fn linked_worktree(&self, id: &BStr) -> Result<Option<WorkingTree>> {
+    pub(crate) fn linked_worktree(&self, id: &BStr) -> Result<Option<WorkingTree>> {
         let git_dir = self.admin_dir(id);
         let Some(line) = read_line_file(&git_dir.join("gitdir"))? else {
             return Ok(None);

@@ -2,10 +2,10 @@
 
 use super::links::write_line;
 use super::list::WorkingTree;
-use super::mounted::{layers_of, LOCK_REASON};
+use super::mounted::{layers_of, INITIALIZING, LOCK_REASON};
 use crate::repository::Repository;
 use crate::{Error, Result};
-use bstr::BStr;
+use bstr::{BStr, BString};
 
 /// Locks the working tree that `word` means, for `reason`, which may be empty.
 ///
@@ -57,7 +57,12 @@ fn refused<T>(reason: String) -> Result<T> {
 
 /// Refuses what `verb` says of a locked working tree, unless it is forced twice.
 pub(super) fn refuse_locked(tree: &WorkingTree, force: u8, verb: &str) -> Result<()> {
-    let reason = tree.lock_reason()?.filter(|it| it != LOCK_REASON);
+    // The maker of a mounted one holds another lock than this.
+    let is_ours = |reason: &BString| {
+        reason == LOCK_REASON
+            || reason == INITIALIZING && matches!(layers_of(&tree.git_dir), Ok(Some(_)))
+    };
+    let reason = tree.lock_reason()?.filter(|it| !is_ours(it));
     let Some(reason) = reason.filter(|_| force < 2) else {
         return Ok(());
     };

@@ -5,6 +5,7 @@
 
 mod add;
 mod candidate;
+mod copied_settings;
 mod half_made;
 mod links;
 mod list;

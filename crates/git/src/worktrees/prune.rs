@@ -2,6 +2,7 @@
 
 use super::links::is_there;
 use super::list::WorkingTree;
+use super::mounted::{changes, hold, lock_half_made, release_image, remove_held};
 use super::tree_removal::remove_tree;
 use super::words::real_as_far_as_it_goes;
 use crate::dates::Expiry;
@@ -21,6 +22,8 @@ pub struct Pruned {
     pub id: BString,
     /// Why, in git's words.
     pub reason: String,
+    /// It stays because these changes of a mounted working tree are in it.
+    pub kept: Option<PathBuf>,
 }
 
 /// Whether an administrative directory is of use.
@@ -47,19 +50,12 @@ pub fn prune(
 ) -> Result<()> {
     let linked = repository.common_dir().join("worktrees");
     let Some(entries) = hedgerow_fs::list_directory(&linked)? else {
-        return Ok(());
+        return prune_lost(repository, dry_run, visit);
     };
     let mut failure = None;
     let mut prune = |id: &BStr, reason: String| {
-        let pruned = Pruned {
-            id: id.to_owned(),
-            reason,
-        };
-        visit(&pruned);
-        if !dry_run {
-            let removed = remove_admin(repository, id);
-            failure = failure.take().or(removed.err());
-        }
+        let mut outcome = prune_admin(repository, id, reason, dry_run, visit);
+        failure = failure.take().or(outcome.take());
     };
     let mut kept: Vec<(PathBuf, Option<BString>)> = Vec::new();
     for entry in entries {
@@ -82,7 +78,69 @@ pub fn prune(
     if !dry_run {
         remove_worktrees_if_empty(repository);
     }
-    failure.map_or(Ok(()), Err)
+    failure.map_or(Ok(()), Err)?;
+    prune_lost(repository, dry_run, visit)
+}
+
+/// Removes the administrative directory `id` unless changes are in it; returns why that failed.
+fn prune_admin(
+    repository: &Repository,
+    id: &BStr,
+    reason: String,
+    dry_run: bool,
+    visit: &mut dyn FnMut(&Pruned),
+) -> Option<Error> {
+    let half_made = match lock_half_made(repository, id) {
+        Ok(lock) => lock,
+        Err(error) => return Some(error),
+    };
+    let tree = repository.linked_worktree(id).ok().flatten();
+    let held = tree.and_then(|tree| hold(repository, &tree).ok().flatten());
+    let kept = match changes(repository, id) {
+        Ok(kept) => kept,
+        Err(error) => return Some(error),
+    };
+    let pruned = Pruned {
+        id: id.to_owned(),
+        reason,
+        kept,
+    };
+    visit(&pruned);
+    if dry_run || pruned.kept.is_some() {
+        return None;
+    }
+    let detached = held.map(|held| remove_held(repository, &held));
+    let removed = detached
+        .unwrap_or(Ok(()))
+        .and_then(|()| remove_admin(repository, id));
+    drop(half_made);
+    removed.err()
+}
+
+/// Removes mounts of working trees of this repository whose administrative directories were deleted.
+fn prune_lost(
+    repository: &Repository,
+    dry_run: bool,
+    visit: &mut dyn FnMut(&Pruned),
+) -> Result<()> {
+    let linked = hedgerow_fs::real_path(repository.common_dir())?.join("worktrees");
+    for lost in hedgerow_mounts::lost_trees()? {
+        let admin = lost.directory.parent().unwrap_or(&lost.directory);
+        if admin.parent() != Some(&linked) {
+            continue;
+        }
+        let name = admin.file_name().unwrap_or_default();
+        visit(&Pruned {
+            id: name.as_bytes().into(),
+            reason: format!("'{}' is mounted without it", lost.top.display()),
+            kept: None,
+        });
+        if !dry_run {
+            lost.remove()?;
+            release_image(repository, &lost.image);
+        }
+    }
+    Ok(())
 }
 
 /// Removes the administrative directory `id`.
@@ -117,6 +175,7 @@ impl WorkingTree {
             return Ok(None);
         };
         Ok(match use_of(repository, id.as_ref(), expiry)? {
+            Use::None(_) if changes(repository, id.as_ref())?.is_some() => None,
             Use::None(reason) => Some(reason),
             _ => None,
         })
@@ -128,6 +187,9 @@ fn use_of(repository: &Repository, id: &BStr, expiry: Expiry) -> Result<Use> {
     let none = |reason: &str| Ok(Use::None(reason.to_owned()));
     if !hedgerow_fs::is_directory(&admin) {
         return none("not a valid directory");
+    }
+    if lock_half_made(repository, id)?.is_some() {
+        return none("an 'add' or 'remove' of it was stopped");
     }
     if is_there(&admin.join("locked")) {
         return Ok(Use::Unknown);

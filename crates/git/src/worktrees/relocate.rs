@@ -3,7 +3,7 @@
 use super::candidate::{check_place, give_up};
 use super::links::{failed, validate};
 use super::lock::refuse_locked;
-use super::mounted::{layers_of, move_top};
+use super::mounted::{hold, move_top};
 use super::remove::refuse_submodules;
 use super::words::{real_as_far_as_it_goes, GivenPath};
 use crate::repository::Repository;
@@ -33,9 +33,13 @@ pub fn relocate(
     let refused = |reason: String| Err(Error::Setup { reason });
     let is_relative = repository.uses_relative_paths(options.relative_paths)?;
     let trees = repository.worktrees()?;
-    let tree = repository.find_worktree(trees.clone(), word)?;
+    let mut tree = repository.find_worktree(trees.clone(), word)?;
     if tree.is_main() {
         return refused(format!("'{word}' is a main working tree"));
+    }
+    let held = hold(repository, &tree)?;
+    if let Some(held) = &held {
+        tree = held.tree.clone();
     }
     let mut place = GivenPath::new(repository, to);
     if hedgerow_fs::is_directory(&place.path) {
@@ -47,12 +51,14 @@ pub fn relocate(
         let into = to.trim_end_with(|character| character == '/');
         place = GivenPath::new(repository, [into, b"/", name].concat().as_bstr());
     }
-    let stale = check_place(&place, &trees, options.force, "move")?;
+    let stale = check_place(repository, &place, &trees, options.force, "move")?;
+    if stale.is_some() && stale == tree.id {
+        return refused(format!("'{word}' is there already"));
+    }
     refuse_submodules(repository, &tree)?;
     refuse_locked(&tree, options.force, "move")?;
-    let layers = layers_of(&tree.git_dir)?;
-    let is_hidden = tree.is_mounted()? == Some(false);
-    let validated = if is_hidden {
+    // What is mounted is known by its mount.
+    let validated = if held.is_some() {
         Ok(())
     } else {
         validate(repository, &tree, false)
@@ -67,8 +73,8 @@ pub fn relocate(
     }
     // Found before the current directory may be another one.
     let to = real_as_far_as_it_goes(&place.path);
-    if let Some(layers) = &layers {
-        return move_top(repository, &tree, layers, &to);
+    if let Some(held) = &held {
+        return move_top(repository, held, &to, is_relative);
     }
     let from = tree.path.display();
     hedgerow_fs::rename(&tree.path, &to)

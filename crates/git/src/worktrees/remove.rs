@@ -3,14 +3,14 @@
 use super::links::{is_there, validate};
 use super::list::WorkingTree;
 use super::lock::refuse_locked;
-use super::mounted::{detach_for_good, layers_of};
+use super::mounted::{hold, lock_half_made, remove_held, Held};
 use super::prune::{remove_admin, remove_worktrees_if_empty, words};
 use super::tree_removal::remove_tree;
 use crate::index::{Index, Mode};
 use crate::repository::Repository;
 use crate::status::{status, Configuration, IgnoreSubmodules, Options};
 use crate::{Error, Result};
-use bstr::BStr;
+use bstr::{BStr, ByteSlice};
 use hedgerow_engine::Execution;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -35,36 +35,29 @@ pub fn remove(repository: &Repository, word: &BStr, options: &RemoveOptions) -> 
     let Some(id) = &tree.id else {
         return refused(format!("'{word}' is a main working tree"));
     };
-    refuse_locked(&tree, options.force, "remove")?;
-    let layers = layers_of(&tree.git_dir)?;
-    let is_hidden = layers.is_some() && tree.is_mounted()? == Some(false);
-    if is_hidden && options.force == 0 {
-        return refused(format!(
-            "'{word}' is not mounted, and may have changes: mount it with 'hedgerow worktree mount', \
-             or use --force to delete it"
-        ));
+    if let Some(_lock) = lock_half_made(repository, id.as_ref())? {
+        remove_admin(repository, id.as_ref())?;
+        remove_worktrees_if_empty(repository);
+        return Ok(Vec::new());
     }
-    let validated = if is_hidden {
-        Ok(())
-    } else {
-        validate(repository, &tree, true)
-    };
-    if let Err(reason) = validated {
+    if let Some(held) = hold(repository, &tree)? {
+        return remove_mounted(repository, &held, word, options);
+    }
+    refuse_locked(&tree, options.force, "remove")?;
+    if let Err(reason) = validate(repository, &tree, true) {
         return refused(format!(
             "validation failed, cannot remove working tree: {reason}"
         ));
     }
     let mut failures = Vec::new();
     if is_there(&tree.path) {
-        if options.force == 0 && !is_hidden {
+        if options.force == 0 {
             refuse_changes(repository, &tree, word, options)?;
         }
         if options.execution.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
-        if let Some(layers) = &layers {
-            detach_for_good(repository, &tree, layers)?;
-        } else if let Err(error) = remove_tree(&tree.path) {
+        if let Err(error) = remove_tree(&tree.path) {
             let reason = words(&error);
             failures.push(Error::Setup {
                 reason: format!("failed to delete '{}': {reason}", tree.path.display()),
@@ -76,6 +69,37 @@ pub fn remove(repository: &Repository, word: &BStr, options: &RemoveOptions) -> 
     Ok(failures)
 }
 
+/// Removes a mounted working tree. It is known by its mount, whatever became of its files.
+fn remove_mounted(
+    repository: &Repository,
+    held: &Held,
+    word: &BStr,
+    options: &RemoveOptions,
+) -> Result<Vec<Error>> {
+    let tree = &held.tree;
+    refuse_locked(tree, options.force, "remove")?;
+    if options.force == 0 {
+        held.layers.check_place(&tree.path)?;
+        if tree.is_mounted()? != Some(true) {
+            return Err(Error::Setup {
+                reason: format!(
+                    "'{word}' is not mounted, and may have changes: mount it with 'hedgerow worktree \
+                     mount', or use --force to delete it"
+                ),
+            });
+        }
+        refuse_changes(repository, tree, word, options)?;
+    }
+    if options.execution.cancel.is_cancelled() {
+        return Err(Error::Interrupted);
+    }
+    remove_held(repository, held)?;
+    let id = tree.id.as_ref().map(|id| id.as_bstr());
+    let failure = id.and_then(|id| remove_admin(repository, id).err());
+    remove_worktrees_if_empty(repository);
+    Ok(failure.into_iter().collect())
+}
+
 /// Refuses a working tree that has anything that its index and HEAD do not have.
 fn refuse_changes(
     repository: &Repository,
@@ -84,7 +108,11 @@ fn refuse_changes(
     options: &RemoveOptions,
 ) -> Result<()> {
     refuse_submodules(repository, tree)?;
-    let linked = repository.open_linked(&tree.path)?;
+    let linked = if tree.is_mounted()?.is_some() {
+        repository.open_admin(&tree.git_dir, &tree.path)?
+    } else {
+        repository.open_linked(&tree.path)?
+    };
     let found = status(
         &linked,
         &Options {

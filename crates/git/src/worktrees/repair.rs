@@ -2,14 +2,14 @@
 
 use super::links::{is_no_file, is_there};
 use super::list::without_dot_git;
-use super::mounted::{layers_of, point_to_top, LAYERS};
+use super::mounted::{drop_plain_link, hold, layers_of, lock_half_made, point_to_top};
 use super::words::real_as_far_as_it_goes;
 use super::{GivenPath, WorkingTree};
 use crate::discover::{git_file_target, GitFileProblem};
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_mounts::{sign_directory, write_sign};
+use hedgerow_mounts::sign_directory;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -94,6 +94,12 @@ impl Repairs<'_> {
         if tree.is_mounted()? == Some(false) {
             return self.unmounted(tree);
         }
+        // What a killed `add` has left is no working tree.
+        if let Some(id) = &tree.id {
+            if lock_half_made(self.repository, id.as_ref())?.is_some() {
+                return Ok(());
+            }
+        }
         if !hedgerow_fs::is_directory(&tree.path) {
             self.tell(true, shown, "not a directory");
             return Ok(());
@@ -117,17 +123,24 @@ impl Repairs<'_> {
 
     /// The sign in the place of a working tree that is not mounted.
     fn unmounted(&mut self, tree: &WorkingTree) -> Result<()> {
-        let dot_git = tree.path.join(".git");
-        let layers = hedgerow_fs::real_path(&tree.git_dir)?.join(LAYERS);
-        if sign_directory(&dot_git).is_none_or(|named| named == layers) {
+        let Some(held) = hold(self.repository, tree)? else {
+            return Ok(());
+        };
+        let shown = tree.path.as_os_str().as_bytes();
+        if held.layers.check_place(&tree.path).is_err() {
+            let reason = "belongs to the changes of another repository";
+            self.tell(true, shown, reason);
             return Ok(());
         }
-        self.tell(
-            false,
-            tree.path.as_os_str().as_bytes(),
-            ".git file incorrect",
-        );
-        Ok(write_sign(&tree.path, &layers)?)
+        let layers = hedgerow_fs::real_path(held.layers.directory())?;
+        if sign_directory(&tree.path.join(".git")).is_some_and(|named| named == layers) {
+            return Ok(());
+        }
+        drop_plain_link(tree)?;
+        if held.layers.sign(&tree.path).is_ok() {
+            self.tell(false, shown, ".git file incorrect");
+        }
+        Ok(())
     }
 
     /// The administrative directory of a working tree that is not mounted and may have been moved to

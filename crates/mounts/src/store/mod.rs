@@ -42,6 +42,19 @@ pub struct StoredImage {
     pub used: Timestamp,
 }
 
+impl StoredImage {
+    /// Refuses an image that is cut, as far as its superblock and its size tell.
+    ///
+    /// # Errors
+    /// [`Error::Image`].
+    pub fn check(&self) -> Result<()> {
+        self.kind.check(&self.path).map_err(|reason| Error::Image {
+            path: self.path.clone(),
+            reason,
+        })
+    }
+}
+
 impl fmt::Display for StoredImage {
     /// Its name, size and kind, as in a list.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,7 +168,7 @@ impl ImageStore {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Maker> {
         create_directories(&self.directory)?;
-        let position = lock_position(&name.to_string());
+        let position = lock_position(name.to_string().as_bytes());
         let lock = RangeLock::acquire(&self.lock_path(), position, is_cancelled)?;
         let lock = lock.ok_or(Error::Interrupted)?;
         Ok(match self.find(name)? {

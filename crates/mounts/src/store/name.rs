@@ -36,9 +36,9 @@ impl fmt::Display for ImageName {
 
 /// The byte of a file of locks that stands for `name`: FNV-1a. Two names with the same byte only wait
 /// for each other.
-pub(crate) fn lock_position(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+pub(crate) fn lock_position(name: &[u8]) -> u64 {
+    name.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 

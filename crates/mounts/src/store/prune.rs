@@ -1,10 +1,10 @@
 //! Removing images, and knowing who may still need them.
 
 use super::{lock_position, ImageStore, StoredImage};
-use crate::Result;
+use crate::{Error, Result};
 use hedgerow_fs::RangeLock;
 use hedgerow_fs::{
-    create_directories, is_directory, list_directory, read_file, remove_file, LockFile,
+    create_directories, is_directory, list_directory, read_file, remove_file, FileKind, LockFile,
 };
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,22 +13,24 @@ use std::path::{Path, PathBuf};
 const PATH_LIMIT_BYTES: u64 = 64 << 10;
 
 impl ImageStore {
-    /// Notes that trees of the repository in `directory` may be on images of this store.
+    /// Notes that trees of the repository in `directory` may be on images of this store. Returns the file
+    /// that was written, unless that was known.
     ///
     /// # Errors
     /// If that cannot be written.
-    pub fn add_user(&self, directory: &Path) -> Result<()> {
+    pub fn add_user(&self, directory: &Path) -> Result<Option<PathBuf>> {
         let bytes = directory.as_os_str().as_bytes();
-        let number = lock_position(&directory.to_string_lossy());
+        let number = lock_position(bytes);
         let path = self.users_directory().join(format!("{number:016x}"));
         if read_file(&path, PATH_LIMIT_BYTES)?.as_deref() == Some(bytes) {
-            return Ok(());
+            return Ok(None);
         }
         create_directories(&self.users_directory())?;
+        self.refuse_linked_users()?;
         let mut file = LockFile::acquire_within(&path, Some(LOCK_LIMIT), &|| false)?;
         file.write_all(bytes)?;
         file.commit()?;
-        Ok(())
+        Ok(Some(path))
     }
 
     /// The directories of repositories that may have trees on images of this store and are there.
@@ -36,9 +38,15 @@ impl ImageStore {
     /// # Errors
     /// If the list cannot be read.
     pub fn users(&self) -> Result<Vec<PathBuf>> {
+        self.refuse_linked_users()?;
         let mut users = Vec::new();
         for entry in list_directory(&self.users_directory())?.unwrap_or_default() {
             let path = self.users_directory().join(OsStr::from_bytes(&entry.name));
+            // Whoever may write here may put anything here.
+            let is_file = |stat: hedgerow_fs::Stat| stat.kind == FileKind::File;
+            if !hedgerow_fs::lstat(&path)?.is_some_and(is_file) {
+                continue;
+            }
             let content = read_file(&path, PATH_LIMIT_BYTES)?.unwrap_or_default();
             let directory = PathBuf::from(OsString::from_vec(content));
             if directory.is_absolute() && is_directory(&directory) {
@@ -48,7 +56,19 @@ impl ImageStore {
         Ok(users)
     }
 
-    fn users_directory(&self) -> PathBuf {
+    /// Where others may write, a link might lead anywhere.
+    fn refuse_linked_users(&self) -> Result<()> {
+        let path = self.users_directory();
+        let is_link = |stat: hedgerow_fs::Stat| stat.kind == FileKind::Symlink;
+        if hedgerow_fs::lstat(&path)?.is_some_and(is_link) {
+            let reason = "is a link";
+            return Err(Error::Damaged { path, reason });
+        }
+        Ok(())
+    }
+
+    /// The directory with the list of repositories.
+    pub fn users_directory(&self) -> PathBuf {
         self.directory.join("users")
     }
 
@@ -85,7 +105,7 @@ impl ImageStore {
 
     /// Removes an image unless its maker is at work; returns whether it did.
     fn remove(&self, image: &StoredImage) -> Result<bool> {
-        let position = lock_position(&image.name.to_string());
+        let position = lock_position(image.name.to_string().as_bytes());
         let lock = RangeLock::acquire(&self.lock_path(), position, &|| true)?;
         if lock.is_none() {
             return Ok(false);
@@ -187,6 +207,15 @@ mod tests {
             store.add_user(&one).unwrap();
             store.add_user(&gone).unwrap();
         }
-        assert_eq!(store.users().unwrap(), [one]);
+        // Whoever may write there may put anything there.
+        let fifo = store.users_directory().join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(fifo).status();
+        assert!(made.unwrap().success());
+        assert_eq!(store.users().unwrap(), std::slice::from_ref(&one));
+        let linked = ImageStore::at(&place.path().join("linked"));
+        fs::create_dir(linked.directory()).unwrap();
+        std::os::unix::fs::symlink(&one, linked.users_directory()).unwrap();
+        assert!(linked.add_user(&one).is_err() && linked.users().is_err());
+        assert_eq!(fs::read_dir(&one).unwrap().count(), 0);
     }
 }

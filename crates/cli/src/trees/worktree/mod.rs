@@ -158,7 +158,14 @@ pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, F
             let is_told = command.dry_run || global.verbose > 0;
             let expiry = expiry(command.expire.as_deref())?;
             prune(&repository, expiry, command.dry_run, &mut |pruned| {
-                if is_told {
+                if let Some(upper) = &pruned.kept {
+                    output.warn(format_args!(
+                        "worktrees/{} stays: changes are in '{}'; 'hedgerow worktree mount' brings them \
+                         back, 'hedgerow worktree remove --force' deletes them",
+                        pruned.id,
+                        upper.display()
+                    ));
+                } else if is_told {
                     let (id, reason) = (&pruned.id, &pruned.reason);
                     output.error_line(format_args!("Removing worktrees/{id}: {reason}"));
                 }

@@ -1,25 +1,19 @@
 //! Mounting and unmounting working trees that are there.
 
-use super::images::{mounts, recorded_store, Images, Wanted};
+use super::held::{hold, layered, lock_half_made, Held, INITIALIZING, LOCK_REASON};
+use super::images::{mount_image, mounts, note_user, recorded_store, Images, Wanted};
 use super::maker::ImageMaker;
 use crate::repository::Repository;
+use crate::worktrees::tree_removal::remove_tree;
 use crate::worktrees::{write_line, WorkingTree};
 use crate::{Error, Result};
-use bstr::{BStr, BString};
+use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_mounts::{hindrance, is_layered, Base, Hindrance, ImageName, LayeredTree};
+use hedgerow_mounts::{hindrance, Base, Hindrance, ImageName, LayeredTree, Lower};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-
-/// The directory with the layers, in the administrative directory.
-pub(crate) const LAYERS: &str = "hedgerow";
-
-/// Why the administrative directory of a mounted working tree is locked. `git worktree remove` would
-/// delete it with the layer of changes, and fail at the mount.
-pub(crate) const LOCK_REASON: &str =
-    "mounted by hedgerow; 'hedgerow worktree' removes, moves and prunes it";
+use std::path::Path;
 
 const LINK_LIMIT_BYTES: u64 = 64 << 10;
 
@@ -48,22 +42,16 @@ impl fmt::Display for Attached {
 /// Is shown what became of a working tree.
 pub type VisitAttached<'v> = &'v mut dyn FnMut(&WorkingTree, Result<Attached>);
 
-/// The layers of the working tree with the administrative directory `admin`, if it is one that is
-/// mounted.
-pub(crate) fn layers_of(admin: &Path) -> Result<Option<LayeredTree>> {
-    Ok(LayeredTree::open(&admin.join(LAYERS))?)
-}
-
 impl WorkingTree {
     /// Whether it is mounted over an image; `None` if its files are ordinary ones.
     ///
     /// # Errors
     /// If that cannot be found out.
     pub fn is_mounted(&self) -> Result<Option<bool>> {
-        if self.is_main() || layers_of(&self.git_dir)?.is_none() {
-            return Ok(None);
+        match layered(self)? {
+            None => Ok(None),
+            Some(layers) => Ok(Some(layers.is_mounted_on(&self.path)?)),
         }
-        Ok(Some(is_layered(&self.path)?))
     }
 }
 
@@ -79,8 +67,8 @@ pub fn mount(
     execution: &Execution,
     visit: VisitAttached<'_>,
 ) -> Result<()> {
-    each(repository, words, visit, &|tree, layers| {
-        mount_at_top(repository, tree, layers, images, execution)
+    each(repository, words, visit, false, &|held| {
+        mount_held(repository, held, images, execution)
     })
 }
 
@@ -89,70 +77,144 @@ pub fn mount(
 /// # Errors
 /// [`Error::Setup`] if there is none, or if it is an ordinary one.
 pub fn unmount(repository: &Repository, words: &[BString], visit: VisitAttached<'_>) -> Result<()> {
-    each(repository, words, visit, &|tree, layers| {
-        if !is_layered(&tree.path)? {
+    each(repository, words, visit, true, &|held| {
+        if !held.layers.is_mounted_on(&held.tree.path)? {
             return Ok(Attached::Already);
         }
-        detach(repository, tree, layers)?;
+        held.layers.unmount(&held.tree.path)?;
+        release(repository, &held.layers);
         Ok(Attached::Unmounted)
     })
 }
 
+/// Does something with the working trees that `words` mean, or with all: those first that others are in,
+/// or last with `inner_first`.
 fn each(
     repository: &Repository,
     words: &[BString],
     visit: VisitAttached<'_>,
-    act: &dyn Fn(&WorkingTree, &LayeredTree) -> Result<Attached>,
+    inner_first: bool,
+    act: &dyn Fn(&Held) -> Result<Attached>,
 ) -> Result<()> {
     let trees = repository.worktrees()?;
+    let mut chosen = Vec::new();
     for word in words {
         let tree = repository.find_worktree(trees.clone(), word.as_ref())?;
-        let Some(layers) = layered(&tree)? else {
-            return Err(ordinary(word.as_ref()));
-        };
-        visit(&tree, act(&tree, &layers));
+        if layered(&tree)?.is_none() {
+            return Err(ordinary(repository, &tree, word.as_ref())?);
+        }
+        chosen.push(tree);
     }
-    for tree in trees.iter().filter(|_| words.is_empty()) {
-        match layered(tree) {
+    if words.is_empty() {
+        chosen = trees;
+    }
+    chosen.sort_by(|a, b| a.path.cmp(&b.path));
+    if inner_first {
+        chosen.reverse();
+    }
+    for tree in chosen {
+        match hold(repository, &tree) {
             Ok(None) => {}
-            Ok(Some(layers)) => visit(tree, act(tree, &layers)),
-            Err(error) => visit(tree, Err(error)),
+            Ok(Some(held)) => visit(&held.tree, act(&held)),
+            Err(error) => visit(&tree, Err(error)),
         }
     }
     Ok(())
 }
 
-fn layered(tree: &WorkingTree) -> Result<Option<LayeredTree>> {
-    if tree.is_main() {
-        return Ok(None);
-    }
-    layers_of(&tree.git_dir)
-}
-
-fn ordinary(word: &BStr) -> Error {
-    Error::Setup {
-        reason: format!("'{word}' is an ordinary working tree: it was added without --mount"),
-    }
+fn ordinary(repository: &Repository, tree: &WorkingTree, word: &BStr) -> Result<Error> {
+    let id = tree.id.as_ref().map(|id| id.as_bstr());
+    let half_made = id.map(|id| lock_half_made(repository, id)).transpose()?;
+    let reason = if half_made.flatten().is_some() {
+        format!("an 'add' or 'remove' of '{word}' was stopped; 'hedgerow worktree prune' ends it")
+    } else {
+        format!("'{word}' is an ordinary working tree: it was added without --mount")
+    };
+    Ok(Error::Setup { reason })
 }
 
 /// Mounts a working tree at the place where it is known to be, and makes its `.git` file lead to its
 /// administrative directory, wherever the repository was moved.
-pub(crate) fn mount_at_top(
+fn mount_held(
     repository: &Repository,
-    tree: &WorkingTree,
-    layers: &LayeredTree,
+    held: &Held,
     images: &dyn ImageMaker,
     execution: &Execution,
 ) -> Result<Attached> {
-    let attached = if is_layered(&tree.path)? {
+    let Held { tree, layers, .. } = held;
+    layers.check_place(&tree.path)?;
+    layers.refuse_elsewhere(&tree.path)?;
+    let attached = if layers.is_mounted_on(&tree.path)? {
         Attached::Already
     } else {
+        refuse_hidden_parent(repository, tree)?;
+        drop_plain_link(tree)?;
         let lower = lower(repository, tree, layers, images, execution)?;
         layers.mount(&tree.path, &lower)?;
         Attached::Mounted
     };
-    relink(tree)?;
+    relink(repository, tree)?;
+    end_adding(repository, held)?;
     Ok(attached)
+}
+
+/// Refuses to make the place of a working tree in that of another one that is not mounted.
+fn refuse_hidden_parent(repository: &Repository, tree: &WorkingTree) -> Result<()> {
+    for other in repository.worktrees()? {
+        let is_above = tree.path != other.path && tree.path.starts_with(&other.path);
+        if is_above && other.is_mounted()? == Some(false) {
+            return Err(Error::Setup {
+                reason: format!(
+                    "cannot mount '{}': it is in '{}', which is not mounted",
+                    tree.path.display(),
+                    other.path.display()
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Ends the making of a working tree whose maker was killed: its lock is held, so nobody makes it.
+fn end_adding(repository: &Repository, held: &Held) -> Result<()> {
+    let Held { tree, layers, .. } = held;
+    match tree.lock_reason()? {
+        Some(reason) if reason == INITIALIZING => {}
+        Some(_) => return Ok(()),
+        None => return write_line(&tree.git_dir.join("locked"), LOCK_REASON.as_bytes()),
+    }
+    for name in ["HEAD.lock", "ORIG_HEAD.lock"] {
+        hedgerow_fs::remove_file(&tree.git_dir.join(name))?;
+    }
+    let head = tree
+        .head
+        .id()
+        .map(|id| repository.commit(&id))
+        .transpose()?;
+    let image = ImageName::parse(&layers.state()?.image);
+    let head = head.map(|head| head.tree.to_string());
+    if head.is_none() || head != image.map(|image| image.tree) {
+        let path = tree.path.display();
+        return Err(Error::Setup {
+            reason: format!(
+                "'{path}' is mounted, but whoever added it was stopped before all its files were \
+                 those of its commit; remove it with 'hedgerow worktree remove --force', or use \
+                 'git reset --hard' in it and 'hedgerow worktree unlock'"
+            ),
+        });
+    }
+    write_line(&tree.git_dir.join("locked"), LOCK_REASON.as_bytes())
+}
+
+/// Removes what `git worktree repair` writes where the sign was deleted: a `.git` file alone, by which
+/// all files would seem to be deleted.
+pub(crate) fn drop_plain_link(tree: &WorkingTree) -> Result<()> {
+    let entries = hedgerow_fs::list_directory(&tree.path)?.unwrap_or_default();
+    let dot_git = tree.path.join(".git");
+    if entries.len() == 1 && leads_to_admin(&dot_git, tree)? {
+        hedgerow_fs::remove_file(&dot_git)?;
+    }
+    Ok(())
 }
 
 /// The mounted image of a working tree; it is mounted, and made again, as necessary.
@@ -162,8 +224,8 @@ fn lower(
     layers: &LayeredTree,
     images: &dyn ImageMaker,
     execution: &Execution,
-) -> Result<PathBuf> {
-    let state = &layers.state;
+) -> Result<Lower> {
+    let state = layers.state()?;
     let base = Base::new(&mounts(repository), &state.image);
     let refused = |reason: &str| {
         let upper = layers.upper();
@@ -183,12 +245,15 @@ fn lower(
         Some(hindrance) => return Err(refused(hindrance.reason())),
         None => {}
     }
-    if base.is_mounted()? {
-        return Ok(base.path());
+    if let Some(lower) = base.mounted()? {
+        return Ok(lower);
     }
     let name = ImageName::parse(&state.image).ok_or_else(|| refused("it names no image"))?;
-    if let Some(image) = recorded_store(repository, &state.store).find(&name)? {
-        return Ok(base.mount(&image)?);
+    let store = recorded_store(repository, &state.store);
+    if let Some(image) = store.find(&name)? {
+        // The repository may have been moved since.
+        note_user(repository, &store)?;
+        return mount_image(repository, &image);
     }
     let lost = |why: &str| refused(&format!("its image {name} is gone, and {why}"));
     let id = ObjectId::from_hex(name.tree.as_bytes());
@@ -207,29 +272,62 @@ fn lower(
         reference: None,
     };
     let made = makes.make(&wanted, Some(state.mtime_s), &mut Vec::new())?;
-    Ok(base.mount(&made.image)?)
+    note_user(repository, &recorded_store(repository, &made.store))?;
+    mount_image(repository, &made.image)
 }
 
 /// Moves the top of a working tree to the path `to`; it is mounted there if it was before. Its
 /// administrative directory knows the new place then.
 pub(crate) fn move_top(
     repository: &Repository,
-    tree: &WorkingTree,
-    layers: &LayeredTree,
+    held: &Held,
     to: &Path,
+    is_relative: bool,
 ) -> Result<()> {
-    let is_mounted = is_layered(&tree.path)?;
-    if is_mounted {
-        layers.unmount(&tree.path)?;
+    let Held { tree, layers, .. } = held;
+    let from = &tree.path;
+    layers.refuse_elsewhere(from)?;
+    if !to.parent().is_some_and(hedgerow_fs::is_directory) {
+        let reason = format!(
+            "failed to move '{}' to '{}': No such file or directory",
+            from.display(),
+            to.display()
+        );
+        return Err(Error::Setup { reason });
     }
-    let lower = Base::new(&mounts(repository), &layers.state.image).path();
-    let moved = hedgerow_fs::rename(&tree.path, to);
-    let place = if moved.is_ok() { to } else { &tree.path };
+    let is_mounted = layers.is_mounted_on(from)?;
+    let lower = if is_mounted {
+        let lower = Base::new(&mounts(repository), &layers.state()?.image).mounted()?;
+        let reason = || Error::Setup {
+            reason: format!(
+                "cannot move '{}' while the mount of its image is lost: unmount it first",
+                from.display()
+            ),
+        };
+        Some(lower.ok_or_else(reason)?)
+    } else {
+        None
+    };
     if is_mounted {
-        layers.mount(place, &lower)?;
+        layers.unmount(from)?;
+    }
+    // From here on, whoever is killed leaves a working tree that is not mounted, at one place or the
+    // other, and `hold` removes the other sign.
+    let moved = layers
+        .note_moving(from, to)
+        .and_then(|()| layers.sign(to))
+        .map_err(Error::from)
+        .and_then(|()| {
+            let upper = layers.upper();
+            repository.link_worktree_by(to, &upper.join(".git"), &tree.git_dir, is_relative)
+        });
+    let place = if moved.is_ok() { to } else { from.as_path() };
+    let ended = layers.end_moving(place);
+    if let Some(lower) = &lower {
+        layers.mount(place, lower)?;
     }
     moved?;
-    point_to_top(&tree.git_dir, to)
+    Ok(ended?)
 }
 
 /// Makes an administrative directory name the top of its working tree.
@@ -239,51 +337,70 @@ pub(crate) fn point_to_top(admin: &Path, top: &Path) -> Result<()> {
 }
 
 /// Makes the `.git` file of a mounted working tree lead to its administrative directory.
-fn relink(tree: &WorkingTree) -> Result<()> {
-    let path = tree.path.join(".git");
-    let known = hedgerow_fs::read_file(&path, LINK_LIMIT_BYTES)?.unwrap_or_default();
+fn relink(repository: &Repository, tree: &WorkingTree) -> Result<()> {
+    if leads_to_admin(&tree.path.join(".git"), tree)? {
+        return Ok(());
+    }
+    let gitdir = tree.git_dir.join("gitdir");
+    let named = hedgerow_fs::read_file(&gitdir, LINK_LIMIT_BYTES)?.unwrap_or_default();
+    repository.link_worktree(&tree.path, &tree.git_dir, !named.starts_with(b"/"))
+}
+
+/// Whether the `.git` file at `path` leads to the administrative directory of `tree`.
+fn leads_to_admin(path: &Path, tree: &WorkingTree) -> Result<bool> {
+    let is_file = |stat: hedgerow_fs::Stat| stat.kind == hedgerow_fs::FileKind::File;
+    if !hedgerow_fs::lstat(path)?.is_some_and(is_file) {
+        return Ok(false);
+    }
+    let known = hedgerow_fs::read_file(path, LINK_LIMIT_BYTES)?.unwrap_or_default();
     let target = known.strip_prefix(b"gitdir: ").unwrap_or_default();
     let target = Path::new(std::ffi::OsStr::from_bytes(target.trim_ascii_end()));
     let leads_to = hedgerow_fs::real_path(&tree.path.join(target)).ok();
-    let admin = hedgerow_fs::real_path(&tree.git_dir)?;
-    if leads_to.as_ref() == Some(&admin) {
-        return Ok(());
+    Ok(leads_to == Some(hedgerow_fs::real_path(&tree.git_dir)?))
+}
+
+/// Unmounts the image of `layers` if no working tree is mounted on it any more.
+pub(crate) fn release(repository: &Repository, layers: &LayeredTree) {
+    if let Ok(state) = layers.state() {
+        release_image(repository, &state.image);
     }
-    let line = [b"gitdir: ", admin.as_os_str().as_bytes()].concat();
-    write_line(&path, &line)
 }
 
-fn detach(repository: &Repository, tree: &WorkingTree, layers: &LayeredTree) -> Result<()> {
-    layers.unmount(&tree.path)?;
-    release(repository, &layers.state.image);
-    Ok(())
-}
-
-/// Unmounts an image if no working tree is mounted on it any more.
-pub(crate) fn release(repository: &Repository, image: &str) {
-    let is_used = |tree: &WorkingTree| {
+/// The same for the image with this name.
+pub(crate) fn release_image(repository: &Repository, image: &str) {
+    let is_on = |tree: &WorkingTree| {
         let layers = layered(tree).ok().flatten();
-        layers.is_some_and(|layers| layers.state.image == image)
-            && is_layered(&tree.path).unwrap_or(true)
+        layers.is_some_and(|layers| {
+            layers.state().is_ok_and(|other| other.image == image)
+                && layers.is_mounted_on(&tree.path).unwrap_or(true)
+        })
     };
-    let is_free = repository
-        .worktrees()
-        .is_ok_and(|trees| !trees.iter().any(is_used));
-    if is_free {
-        // One that somebody else uses stays mounted.
-        let _ = Base::new(&mounts(repository), image).unmount();
-    }
+    let is_used = || {
+        let trees = repository.worktrees();
+        trees.map_or(true, |trees| trees.iter().any(is_on))
+    };
+    // One that somebody else uses stays mounted.
+    let _ = Base::new(&mounts(repository), image).unmount_unless(&is_used);
 }
 
-/// Unmounts the working tree `tree` before it is removed; its layers go with its administrative
-/// directory.
-pub(crate) fn detach_for_good(
-    repository: &Repository,
-    tree: &WorkingTree,
-    layers: &LayeredTree,
-) -> Result<()> {
-    if is_layered(&tree.path)? {
-        detach(repository, tree, layers)?;
+/// Removes a mounted working tree: its top, its layers and its administrative directory. Whoever is killed
+/// leaves one that is not mounted, and can be removed again or pruned.
+pub(crate) fn remove_held(repository: &Repository, held: &Held) -> Result<()> {
+    let Held { tree, layers, .. } = held;
+    let is_foreign = layers.check_place(&tree.path).is_err();
+    if !is_foreign {
+        layers.refuse_elsewhere(&tree.path)?;
     }
-    Ok(layers.remove_top(&tree.path)?)
+    if layers.is_mounted_on(&tree.path)? {
+        layers.unmount(&tree.path)?;
+    }
+    layers.refuse_busy()?;
+    release(repository, layers);
+    if !is_foreign {
+        layers.remove_top(&tree.path)?;
+    }
+    hedgerow_fs::remove_file(&tree.git_dir.join("locked"))?;
+    layers.forget()?;
+    // As long as any of them is there, it is known that they are leftovers.
+    remove_tree(&layers.upper())
 }

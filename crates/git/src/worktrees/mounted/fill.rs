@@ -1,9 +1,9 @@
 //! Putting a new working tree on an image.
 
-use super::images::{mounts, Found, Images, Wanted};
+use super::images::{mount_image, mounts, read_index, Found, Images, Wanted};
 use super::maker::ImageMaker;
 use super::store::prune_images;
-use super::{layers_of, release};
+use super::{layers_of, release, LAYERS};
 use crate::checkout::{note_reset, Done};
 use crate::repository::Repository;
 use crate::worktrees::populate::populate_fresh;
@@ -13,13 +13,13 @@ use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{may_mount, LockFile};
-use hedgerow_mounts::{hindrance, remove_sign, Base, Hindrance, LayeredTree, TreeState};
+use hedgerow_mounts::{hindrance, Base, Hindrance, LayeredTree, Lower, TreeState};
 use std::path::Path;
 
-/// An index larger than this is refused.
-const INDEX_LIMIT_BYTES: u64 = 4 << 30;
+/// How often an image is looked for that somebody removes at the same time.
+const ATTEMPTS: usize = 20;
 
-/// A working tree that is mounted, and has neither index nor files of its own yet.
+/// A working tree that is mounted and has the index of its image.
 pub(crate) struct OnImage {
     found: Found,
     /// What making the image had to tell.
@@ -35,6 +35,8 @@ pub(crate) struct Checkout<'a> {
     pub branch: Option<BString>,
     /// Where it is mounted: an empty directory.
     pub top: &'a Path,
+    /// The files that link it hold relative paths.
+    pub is_relative: bool,
 }
 
 /// Finds or makes an image for a new working tree, makes its layers, and mounts it. If this fails,
@@ -44,41 +46,91 @@ pub(crate) fn put_on_image(
     maker: &dyn ImageMaker,
     execution: &Execution,
 ) -> Result<OnImage> {
+    let linked = checkout.linked;
     let mut warnings = Vec::new();
-    let found = checkout.linked.with_promised(|linked| {
-        let commit = linked.commit(&checkout.commit)?;
-        let wanted = Wanted {
-            tree: commit.tree,
-            commit: Some(commit),
-            reference: checkout.branch.clone(),
-        };
-        Images::new(linked, maker, execution)?.base(&wanted, &mut warnings)
-    })?;
-    let base = Base::new(&mounts(checkout.linked), &found.image.name.to_string());
-    refuse_hindered(&base)?;
-    let lower = base.mount(&found.image)?;
-    let mtime_s = hedgerow_fs::lstat(&lower)?.map_or(0, |stat| stat.mtime.seconds);
+    let (found, lower, index) = mounted_image(checkout, maker, execution, &mut warnings)?;
     let state = TreeState {
         image: found.image.name.to_string(),
         store: found.store.clone(),
-        mtime_s,
+        mtime_s: hedgerow_fs::lstat(&lower.path)?.map_or(0, |stat| stat.mtime.seconds),
         is_privileged: may_mount().1,
     };
-    let directory = checkout.linked.git_dir().join(super::attach::LAYERS);
-    let made = LayeredTree::create(&directory, state)
-        .and_then(|layers| layers.mount(checkout.top, &lower));
-    if let Err(error) = made {
+    let directory = linked.git_dir().join(LAYERS);
+    let layers = LayeredTree::create(&directory, checkout.top, state)?;
+    if let Err(error) = lay(checkout, &layers, &lower, &index) {
+        drop(lower);
         // The reason why it is not mounted is told.
-        let _ = remove_sign(checkout.top);
+        let _ = layers.remove_top(checkout.top);
+        let _ = sharing_top(checkout);
+        for name in ["gitdir", "index"] {
+            let _ = hedgerow_fs::remove_file(&linked.git_dir().join(name));
+        }
         let _ = remove_tree(&directory);
-        release(checkout.linked, &found.image.name.to_string());
-        return Err(error.into());
+        release(linked, &layers);
+        return Err(error);
     }
+    drop(lower);
     if found.is_new {
         // A store that is too large costs space only.
-        let _ = prune_images(checkout.linked, false, false);
+        let _ = prune_images(linked, false, false);
     }
     Ok(OnImage { found, warnings })
+}
+
+/// The image for a new working tree, mounted, and its index.
+fn mounted_image(
+    checkout: &Checkout<'_>,
+    maker: &dyn ImageMaker,
+    execution: &Execution,
+    warnings: &mut Vec<String>,
+) -> Result<(Found, Lower, Vec<u8>)> {
+    let linked = checkout.linked;
+    let mut attempt = 1;
+    loop {
+        let found = linked.with_promised(|linked| {
+            let commit = linked.commit(&checkout.commit)?;
+            let wanted = Wanted {
+                tree: commit.tree,
+                commit: Some(commit),
+                reference: checkout.branch.clone(),
+            };
+            Images::new(linked, maker, execution)?.base(&wanted, warnings)
+        })?;
+        let image = &found.image;
+        refuse_hindered(&Base::new(&mounts(linked), &image.name.to_string()))?;
+        let read = mount_image(linked, image).and_then(|lower| {
+            let index = read_index(linked, image)?;
+            Ok((lower, index))
+        });
+        // Once it is mounted, it is not pruned any more.
+        let has_gone = || !hedgerow_fs::exists(&image.path) || !hedgerow_fs::exists(&image.index);
+        match read {
+            Ok((lower, index)) => return Ok((found, lower, index)),
+            Err(_) if has_gone() && attempt < ATTEMPTS => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Makes the layers of a working tree, its links and its index, and mounts it. Git sees a working tree
+/// there as soon as it is mounted, and then all of it is there.
+fn lay(checkout: &Checkout<'_>, layers: &LayeredTree, lower: &Lower, index: &[u8]) -> Result<()> {
+    let linked = checkout.linked;
+    let mut lock = LockFile::acquire(linked.index_path())?;
+    lock.write_all(index)?;
+    linked.settings().sharing.open_lock(&lock)?;
+    lock.commit()?;
+    let (top, admin) = (checkout.top, linked.git_dir());
+    let dot_git = layers.upper().join(".git");
+    linked.link_worktree_by(top, &dot_git, admin, checkout.is_relative)?;
+    layers.save()?;
+    Ok(layers.mount(top, lower)?)
+}
+
+/// The top again, for files: without the sign, it may have gone.
+fn sharing_top(checkout: &Checkout<'_>) -> Result<()> {
+    let sharing = checkout.linked.settings().sharing;
+    sharing.create_directories(checkout.top)
 }
 
 /// Refuses what only shows now: a user namespace may use an image that is mounted, and no other.
@@ -95,14 +147,13 @@ fn refuse_hindered(base: &Base) -> Result<()> {
     }
 }
 
-/// Gives the working tree `linked` its index, and checks out what differs from the image.
+/// Checks out in the working tree `linked` what differs from its image.
 pub(crate) fn fill(
     linked: &Repository,
     on_image: OnImage,
     threshold: Option<u64>,
     execution: &Execution,
 ) -> Result<Done> {
-    install_index(linked, &on_image.found)?;
     let head = linked.head()?.id();
     let tree = head.map(|id| linked.commit(&id)).transpose()?;
     let mut done = if tree.is_some_and(|commit| commit.tree == on_image.found.tree) {
@@ -119,23 +170,14 @@ pub(crate) fn fill(
     Ok(done)
 }
 
-fn install_index(linked: &Repository, found: &Found) -> Result<()> {
-    let path = &found.image.index;
-    let content = hedgerow_fs::read_file(path, INDEX_LIMIT_BYTES)?;
-    let content = content.ok_or_else(|| Error::Setup {
-        reason: format!("the index of the image, '{}', has gone", path.display()),
-    })?;
-    let mut lock = LockFile::acquire(linked.index_path())?;
-    lock.write_all(&content)?;
-    linked.settings().sharing.open_lock(&lock)?;
-    lock.commit()?;
-    Ok(())
-}
-
-/// Undoes what [`put_on_image`] did, for a working tree that is not finished.
-pub(crate) fn take_off_image(admin: &Path, top: &Path) {
-    // The reason why it is not finished is told; git does not tell what stays behind, too.
-    if let Ok(Some(layers)) = layers_of(admin) {
-        let _ = layers.unmount(top);
-    }
+/// Undoes what [`put_on_image`] did, for a working tree that is not finished; returns whether that
+/// succeeded.
+pub(crate) fn take_off_image(admin: &Path, top: &Path) -> bool {
+    let undo = || {
+        if let Some(layers) = layers_of(admin)? {
+            layers.unmount(top)?;
+        }
+        Ok::<(), Error>(())
+    };
+    undo().is_ok()
 }

@@ -5,7 +5,8 @@ use super::fingerprint::{fingerprint, Ownership};
 use super::index::{entry_stat, ImageContents};
 use super::maker::ImageMaker;
 use crate::archive::{nodes_of_checkout, CheckedOut};
-use crate::config::MountSettings;
+use crate::config::{MountSettings, Sharing};
+use crate::index::Index;
 use crate::repository::{Commit, Repository};
 use crate::tree::Difference;
 use crate::worktree::name_rules;
@@ -14,7 +15,8 @@ use crate::{Error, Result};
 use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Maker, Making, StoredImage};
+use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Lower};
+use hedgerow_mounts::{Maker, Making, StoredImage};
 use hedgerow_tree::{EntryKind, Metadata, NodeError};
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::path::{Path, PathBuf};
@@ -27,6 +29,8 @@ const MOUNTS: &str = "hedgerow/mounts";
 /// How many of the images used last are compared with a tree, to find the nearest.
 const CANDIDATES: usize = 8;
 const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
+/// An index larger than this is refused.
+const INDEX_LIMIT_BYTES: u64 = 4 << 30;
 
 /// The stores of images of a repository.
 pub(crate) struct Stores {
@@ -49,8 +53,11 @@ impl Stores {
     }
 
     /// The one that new images are put into.
-    fn for_new(&self) -> &ImageStore {
-        let writable = self.shared.as_ref().filter(|store| store.is_writable());
+    fn for_new(&self, sharing: Sharing) -> &ImageStore {
+        let is_writable = |store: &&ImageStore| {
+            sharing.create_directories(store.directory()).is_ok() && store.is_writable()
+        };
+        let writable = self.shared.as_ref().filter(is_writable);
         writable.unwrap_or(&self.own)
     }
 
@@ -68,6 +75,33 @@ impl Stores {
 /// The directory where images are mounted.
 pub(crate) fn mounts(repository: &Repository) -> PathBuf {
     repository.common_dir().join(MOUNTS)
+}
+
+/// Mounts an image for the working trees of a repository, if it is not mounted yet.
+pub(crate) fn mount_image(repository: &Repository, image: &StoredImage) -> Result<Lower> {
+    let mounts = mounts(repository);
+    let sharing = repository.settings().sharing;
+    sharing.create_directories(&mounts)?;
+    Ok(Base::new(&mounts, &image.name.to_string()).mount(image)?)
+}
+
+/// The bytes of the index of an image, which must be whole.
+pub(crate) fn read_index(repository: &Repository, image: &StoredImage) -> Result<Vec<u8>> {
+    let path = &image.index;
+    let content = hedgerow_fs::read_file(path, INDEX_LIMIT_BYTES)?;
+    let content = content.ok_or_else(|| Error::Setup {
+        reason: format!("the index of the image, '{}', has gone", path.display()),
+    })?;
+    let mut none = |_: &ObjectId| {
+        let reason = "it is split".into();
+        let path = path.clone();
+        Err(Error::CorruptIndex { path, reason })
+    };
+    let read = Index::read(&content, repository.hash_kind(), path, &mut none);
+    read.map_err(|error| Error::Setup {
+        reason: format!("{error}; delete this index of an image, and the image is made again"),
+    })?;
+    Ok(content)
 }
 
 /// The images that checkouts in a repository, with its settings, can be put on.
@@ -152,8 +186,8 @@ impl<'a> Images<'a> {
         };
         for store in self.stores.all() {
             store.note_use(&found.image);
-            if self.stores.recorded(store) == found.store && store.is_writable() {
-                store.add_user(&hedgerow_fs::real_path(self.repository.common_dir())?)?;
+            if self.stores.recorded(store) == found.store {
+                note_user(self.repository, store)?;
             }
         }
         Ok(found)
@@ -233,12 +267,21 @@ impl<'a> Images<'a> {
         warnings: &mut Vec<String>,
     ) -> Result<Found> {
         self.require_contents(wanted.tree)?;
-        let store = self.stores.for_new();
+        let sharing = self.repository.settings().sharing;
+        let store = self.stores.for_new(sharing);
         let name = self.name(wanted.tree);
-        self.repository
-            .settings()
-            .sharing
-            .create_directories(store.directory())?;
+        sharing.create_directories(store.directory())?;
+        if let Some(shared) = self
+            .stores
+            .shared
+            .as_ref()
+            .filter(|shared| *shared != store)
+        {
+            warnings.push(format!(
+                "the store of images '{}' cannot be written; the image is put into the repository",
+                shared.directory().display()
+            ));
+        }
         let is_cancelled = || self.execution.cancel.is_cancelled();
         let mut is_new = false;
         let image = match store.claim(&name, self.kind(), &is_cancelled)? {
@@ -328,10 +371,12 @@ impl<'a> Images<'a> {
             commit: None,
             reference: None,
         };
+        found.check()?;
+        read_index(self.repository, found)?;
         let checkout = self.checked_out(&wanted, 0);
         let base = Base::new(&mounts(self.repository), &found.name.to_string());
         let was_mounted = base.is_mounted()?;
-        let root = base.mount(found)?;
+        let root = mount_image(self.repository, found)?.path;
         let walk = WalkOptions {
             execution: self.execution.clone(),
             metadata: true,
@@ -341,7 +386,7 @@ impl<'a> Images<'a> {
             nodes_of_directory(&root, walk, |stored| differences(stored, nodes))
         })?;
         if !was_mounted {
-            base.unmount()?;
+            base.unmount_unless(&|| false)?;
         }
         let unreadable = |error: NodeError| Error::Setup {
             reason: format!(
@@ -385,6 +430,20 @@ impl<'a> Images<'a> {
 /// The time of new images: an index that is written now is newer than its files.
 fn a_moment_ago() -> i64 {
     hedgerow_fs::file_time().seconds - 1
+}
+
+/// Notes in a store that working trees of `repository` are on its images, where that can be written.
+pub(crate) fn note_user(repository: &Repository, store: &ImageStore) -> Result<()> {
+    if !hedgerow_fs::is_directory(store.directory()) || !store.is_writable() {
+        return Ok(());
+    }
+    let sharing = repository.settings().sharing;
+    sharing.create_directories(&store.users_directory())?;
+    let common = hedgerow_fs::real_path(repository.common_dir())?;
+    if let Some(file) = store.add_user(&common)? {
+        sharing.open_file(&file)?;
+    }
+    Ok(())
 }
 
 /// The store that a working tree has remembered.

@@ -58,6 +58,8 @@ impl ImageContents<'_> {
         let file = OutputFile::create(target)?;
         file.write_at(&content, 0)?;
         repository.settings().sharing.open_output(&file)?;
+        // With it, the image is there, also after a power failure.
+        file.sync()?;
         Ok(file.commit(true)?)
     }
 }

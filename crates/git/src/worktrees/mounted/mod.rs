@@ -9,6 +9,7 @@ mod attach;
 mod compare;
 mod fill;
 mod fingerprint;
+mod held;
 mod images;
 mod index;
 mod maker;
@@ -17,9 +18,13 @@ mod store;
 mod wish;
 
 pub(crate) use attach::{
-    detach_for_good, layers_of, move_top, point_to_top, release, LAYERS, LOCK_REASON,
+    drop_plain_link, move_top, point_to_top, release, release_image, remove_held,
 };
 pub(crate) use fill::{fill, put_on_image, take_off_image, Checkout, OnImage};
+pub(crate) use held::{
+    changes, hold, layers_of, lock_admin, lock_half_made, lock_place, Held, INITIALIZING, LAYERS,
+    LOCK_REASON,
+};
 pub(crate) use wish::{mount_wish, required, Wish};
 
 pub use attach::{mount, unmount, Attached, VisitAttached};

@@ -1,8 +1,8 @@
 //! Mounting a commit without a working tree: a look at its files, or a place to try something.
 
-use super::images::{mounts, Images, Wanted};
+use super::images::{mount_image, Images, Wanted};
 use super::maker::ImageMaker;
-use super::release;
+use super::{lock_place, release};
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
 use crate::worktrees::words::real_as_far_as_it_goes;
@@ -10,10 +10,8 @@ use crate::worktrees::GivenPath;
 use crate::{Error, Result};
 use bstr::BStr;
 use hedgerow_engine::Execution;
-use hedgerow_fs::{
-    create_directories, list_directory, may_mount, mount_at, mount_image, real_path,
-};
-use hedgerow_mounts::{hindrance, is_layered, Base, ImageKind, LayeredTree, TreeState};
+use hedgerow_fs::{create_directories, list_directory, may_mount, mount_at, real_path};
+use hedgerow_mounts::{hindrance, lost_trees, ImageKind, LayeredTree, TreeState};
 use hedgerow_pack::ObjectKind;
 use sha2::{Digest, Sha256};
 use std::os::unix::ffi::OsStrExt;
@@ -70,11 +68,11 @@ pub fn mount_revision(
     create_directories(&top)?;
     let top = real_path(&top)?;
     if read_only {
-        mount_image(found.image.kind.name(), &found.image.path, &top)?;
+        hedgerow_fs::mount_image(found.image.kind.name(), &found.image.path, &top)?;
         return Ok(warnings);
     }
     let name = found.image.name.to_string();
-    let lower = Base::new(&mounts(repository), &name).mount(&found.image)?;
+    let lower = mount_image(repository, &found.image)?;
     let state = TreeState {
         image: name,
         store: found.store,
@@ -82,8 +80,14 @@ pub fn mount_revision(
         is_privileged: may_mount().1,
     };
     let directory = place(repository, &top);
+    let _lock = lock_place(repository, &top)?;
+    if list_directory(&top)?.is_some_and(|entries| !entries.is_empty()) {
+        return refused(format!("'{path}' is not an empty directory"));
+    }
     remove_tree(&directory)?;
-    LayeredTree::create(&directory, state)?.mount_unsigned(&top, &lower)?;
+    let layers = LayeredTree::create(&directory, &top, state)?;
+    layers.save()?;
+    layers.mount_unsigned(&top, &lower)?;
     Ok(warnings)
 }
 
@@ -96,18 +100,23 @@ pub fn unmount_revision(repository: &Repository, path: &BStr, force: bool) -> Re
     let refused = |reason: String| Err(Error::Setup { reason });
     let top = real_path(&GivenPath::new(repository, path).path)?;
     let directory = place(repository, &top);
+    let _lock = lock_place(repository, &top)?;
     if let Some(layers) = LayeredTree::open(&directory)? {
         if layers.has_changes()? && !force {
             return refused(format!(
                 "files in '{path}' were changed; use --force to discard the changes"
             ));
         }
-        if is_layered(&top)? {
+        if layers.is_mounted_on(&top)? {
             layers.unmount(&top)?;
         }
+        layers.refuse_busy()?;
         remove_tree(&directory)?;
-        release(repository, &layers.state.image);
+        release(repository, &layers);
         return Ok(());
+    }
+    if let Some(lost) = lost_trees()?.into_iter().find(|lost| lost.top == top) {
+        return Ok(lost.remove()?);
     }
     let is_image = |kind: &str| ImageKind::ALL.iter().any(|known| known.name() == kind);
     if !mount_at(&top)?.is_some_and(|mount| is_image(&mount.kind)) {

@@ -153,7 +153,9 @@ fn needed(repository: &Repository, store: &ImageStore) -> Result<BTreeSet<String
 fn names_in(directory: &Path, names: &mut BTreeSet<String>) -> Result<()> {
     for entry in hedgerow_fs::list_directory(directory)?.unwrap_or_default() {
         let admin = directory.join(OsStr::from_bytes(&entry.name));
-        names.extend(layers_of(&admin)?.map(|layers| layers.state.image));
+        let layers = layers_of(&admin)?;
+        // Which image damaged layers need, nobody knows.
+        names.extend(layers.and_then(|it| Some(it.state().ok()?.image.clone())));
     }
     Ok(())
 }

@@ -38,6 +38,9 @@ pub(crate) fn mount_wish<'a>(
     let is_wished = options
         .mount
         .unwrap_or(settings.worktrees != WorktreeMount::Never);
+    if options.orphan && options.mount == Some(true) && !is_required {
+        return Ok(Wish::Hindered("a branch without commits has none".into()));
+    }
     let Some(maker) = images.filter(|_| is_wished && options.checkout && !options.orphan) else {
         return Ok(Wish::Ordinary);
     };

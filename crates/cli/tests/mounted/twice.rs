@@ -1,0 +1,226 @@
+//! One layer of changes is mounted once: by several at the same time, from a copy of its repository, in
+//! another mount namespace.
+
+use crate::scene::{can_mount, Scene, HEDGEROW};
+use hedgerow_testkit::{isolated, require, run, Outcome};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+/// Runs lines in the repository at the same time.
+fn at_once(scene: &Scene, lines: &[&str]) -> Vec<Outcome> {
+    std::thread::scope(|scope| {
+        let started: Vec<_> = lines
+            .iter()
+            .map(|line| {
+                let mut command = HEDGEROW.command(&scene.path("r"));
+                command.args(line.split(' '));
+                scope.spawn(move || run(command))
+            })
+            .collect();
+        let ended = started.into_iter().map(|thread| thread.join().unwrap());
+        ended.collect()
+    })
+}
+
+#[test]
+fn several_mount_at_once() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    for number in 0..4 {
+        scene.add(&format!("--detach ../w{number}"));
+    }
+    for round in 0..5 {
+        scene.hedgerow("r", "worktree unmount --all").ok("unmount");
+        for number in 0..4 {
+            let sign = std::fs::read_dir(scene.path(&format!("w{number}/.git"))).unwrap();
+            let names = sign.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            assert!(
+                !names.into_iter().any(|name| name.ends_with(".lock")),
+                "{round}"
+            );
+        }
+        for outcome in at_once(&scene, &["worktree mount --all"; 4]) {
+            outcome.ok("mount");
+        }
+        assert_eq!(scene.mounted().len(), 5, "{round}");
+    }
+}
+
+#[test]
+fn one_of_several_adds_gets_the_place() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    for round in 0..5 {
+        let ended = at_once(&scene, &["worktree add --mount --detach ../w"; 3]);
+        let added = ended.iter().filter(|outcome| outcome.code == 0).count();
+        assert_eq!(added, 1, "{round}: {ended:?}");
+        scene.assert_clean("w");
+        let list = scene.hedgerow("r", "worktree list").text();
+        assert_eq!(list.lines().count(), 2, "{list}");
+        scene.hedgerow("r", "worktree remove w").ok("remove");
+    }
+}
+
+#[test]
+fn images_are_pruned_while_trees_are_added() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    for round in 0..8 {
+        let prune = "image-store prune --all";
+        let add = format!("worktree add --mount --detach ../w{round}");
+        let ended = at_once(&scene, &[prune, prune, &add, prune, prune]);
+        for outcome in ended {
+            assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
+            outcome.ok("add or prune");
+        }
+        scene
+            .hedgerow("r", &format!("worktree remove w{round}"))
+            .ok("remove");
+    }
+}
+
+#[test]
+fn a_copy_of_a_repository_takes_no_tree_away() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("-b topic ../w");
+    scene.write("w/a", "changed\n");
+    let mut copy = isolated("cp");
+    copy.args(["-a", "r", "copy"]).current_dir(&scene.root);
+    run(copy).ok("cp");
+    let link = scene.read("w/.git");
+    let is_untouched = |what: &str| {
+        assert_eq!(scene.read("w/.git"), link, "{what}");
+        let status = scene.by_git("w", "status --porcelain").ok(what);
+        assert_eq!(status, b" M a\n", "{what}");
+    };
+    for line in [
+        "worktree mount --all",
+        "worktree mount w",
+        "worktree remove w",
+    ] {
+        let error = scene.hedgerow("copy", line).failed(128, line);
+        assert!(
+            error.contains("a copy of a repository has no mounted"),
+            "{line}: {error}"
+        );
+        is_untouched(line);
+    }
+    scene
+        .hedgerow("copy", "worktree unmount --all")
+        .ok("unmount");
+    is_untouched("unmount");
+    // Nor while it is not mounted.
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    let sign = scene.read("w/.git/hedgerow");
+    scene
+        .hedgerow("copy", "worktree mount --all")
+        .failed(128, "mount");
+    scene
+        .hedgerow("copy", "worktree repair")
+        .failed(1, "repair");
+    assert_eq!(scene.read("w/.git/hedgerow"), sign);
+    scene.hedgerow("r", "worktree mount w").ok("mount");
+    is_untouched("mount");
+    // The copy has the changes, too, and gets a place for them.
+    scene.hedgerow("copy", "worktree move w ../v").ok("move");
+    is_untouched("move");
+    scene.hedgerow("copy", "worktree mount v").ok("mount");
+    assert_eq!(scene.read("v/a"), "changed\n");
+    scene.write("v/a", "changed in the copy\n");
+    is_untouched("a change in the copy");
+    let status = scene.by_git("v", "status --porcelain").ok("status");
+    assert_eq!(status, b" M a\n");
+    scene
+        .hedgerow("copy", "worktree remove --force v")
+        .ok("remove");
+    is_untouched("remove");
+}
+
+#[test]
+fn a_copy_gives_up_its_layers_alone() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("-b topic ../w");
+    scene.write("w/a", "changed\n");
+    let mut copy = isolated("cp");
+    copy.args(["-a", "r", "copy"]).current_dir(&scene.root);
+    run(copy).ok("cp");
+    scene
+        .hedgerow("copy", "worktree remove --force w")
+        .ok("remove");
+    assert!(!scene.path("copy/.git/worktrees").exists());
+    assert_eq!(scene.read("w/a"), "changed\n");
+    let status = scene.by_git("w", "status --porcelain").ok("status");
+    assert_eq!(status, b" M a\n");
+}
+
+#[test]
+fn what_another_namespace_uses_is_neither_mounted_nor_removed() {
+    if !can_mount() || !require("unshare") {
+        return;
+    }
+    let scene = Scene::on_disk();
+    scene.add("../w");
+    scene.write("w/a", "changed\n");
+    let mut holder = isolated("unshare");
+    holder.args([
+        "-m",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        "echo ready; read line",
+    ]);
+    holder.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut holder = holder.spawn().unwrap();
+    let mut ready = String::new();
+    BufReader::new(holder.stdout.take().unwrap())
+        .read_line(&mut ready)
+        .unwrap();
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    for line in ["worktree mount w", "worktree remove --force w"] {
+        let error = scene.hedgerow("r", line).failed(128, line);
+        assert!(error.contains("in another mount namespace"), "{error}");
+    }
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    scene.hedgerow("r", "worktree mount w").ok("mount");
+    assert_eq!(scene.read("w/a"), "changed\n");
+}
+
+#[test]
+fn what_is_mounted_elsewhere_is_neither_mounted_nor_removed() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("../w");
+    scene.write("w/a", "changed\n");
+    let gitdir = scene.path("r/.git/worktrees/w/gitdir");
+    let elsewhere = format!("{}/.git\n", scene.path("v").display());
+    std::fs::write(gitdir, elsewhere).unwrap();
+    for line in [
+        "worktree mount --all",
+        "worktree remove --force v",
+        "worktree move v ../u",
+    ] {
+        let error = scene.hedgerow("r", line).failed(128, line);
+        assert!(error.contains("are mounted on '"), "{line}: {error}");
+    }
+    assert_eq!(scene.read("w/a"), "changed\n");
+    scene.hedgerow("r", "worktree repair ../w").ok("repair");
+    scene
+        .hedgerow("r", "worktree remove --force w")
+        .ok("remove");
+}

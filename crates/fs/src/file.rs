@@ -271,12 +271,13 @@ pub fn list_directory(path: &Path) -> Result<Option<Vec<DirEntry>>> {
         fault::check(Op::Open)?;
         Ok(rustix::fs::open(path, flags, Mode::empty())?)
     });
-    match opened.map_err(|source| Error::new("open", path, source)) {
+    let listed = opened
+        .map_err(|source| Error::new("open", path, source))
+        .and_then(|fd| list(&fd).map_err(|source| Error::new("list", path, source)));
+    match listed {
+        // It may have been removed after it was opened.
         Err(error) if error.is_missing() => Ok(None),
-        Err(error) => Err(error),
-        Ok(fd) => list(&fd)
-            .map(Some)
-            .map_err(|source| Error::new("list", path, source)),
+        listed => listed.map(Some),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::scene::{can_mount, Scene, HEDGEROW};
 use hedgerow_testkit::{isolated, require, run, Outcome};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs lines in the repository at the same time.
 fn at_once(scene: &Scene, lines: &[&str]) -> Vec<Outcome> {
@@ -71,18 +72,29 @@ fn images_are_pruned_while_trees_are_added() {
         return;
     }
     let scene = Scene::new();
-    for round in 0..8 {
-        let prune = "image-store prune --all";
-        let add = format!("worktree add --mount --detach ../w{round}");
-        let ended = at_once(&scene, &[prune, prune, &add, prune, prune]);
-        for outcome in ended {
-            assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
-            outcome.ok("add or prune");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    let pruned = scene.hedgerow("r", "image-store prune --all");
+                    assert_eq!(pruned.code, 0, "{}", pruned.stderr);
+                }
+            });
         }
-        scene
-            .hedgerow("r", &format!("worktree remove w{round}"))
-            .ok("remove");
-    }
+        let added: Vec<Outcome> = (0..30)
+            .map(|_| {
+                let added = scene.hedgerow("r", "worktree add --mount --detach ../w");
+                scene.hedgerow("r", "worktree remove w");
+                added
+            })
+            .collect();
+        is_over.store(true, Ordering::SeqCst);
+        for outcome in added {
+            assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
+            outcome.ok("add");
+        }
+    });
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(crate) fn put_on_image(
         drop(lower);
         // The reason why it is not mounted is told.
         let _ = layers.remove_top(checkout.top);
-        let _ = sharing_top(checkout);
+        let _ = make_top_again(checkout);
         for name in ["gitdir", "index"] {
             let _ = hedgerow_fs::remove_file(&linked.git_dir().join(name));
         }
@@ -127,8 +127,8 @@ fn lay(checkout: &Checkout<'_>, layers: &LayeredTree, lower: &Lower, index: &[u8
     Ok(layers.mount(top, lower)?)
 }
 
-/// The top again, for files: without the sign, it may have gone.
-fn sharing_top(checkout: &Checkout<'_>) -> Result<()> {
+/// Makes the top again, for files: it went with the sign.
+fn make_top_again(checkout: &Checkout<'_>) -> Result<()> {
     let sharing = checkout.linked.settings().sharing;
     sharing.create_directories(checkout.top)
 }

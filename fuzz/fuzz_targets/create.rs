@@ -90,6 +90,7 @@ fn options(choices: &mut Choices) -> CreateOptions {
         },
         xattrs: features & 8 == 0,
         skip_unreadable: features & 16 != 0,
+        verity: None,
         exportable: features & 32 != 0,
         mtime_s: Some(1),
         offset_bytes: 0,

@@ -106,19 +106,24 @@ fn several_who_need_the_same_image_make_one() {
     }
 }
 
+/// The repository `r` and its clone `clone`, which keep their images in the directory `shared`.
+fn sharing() -> Scene {
+    let scene = Scene::new();
+    scene.by_git("", "clone -q r clone").ok("clone");
+    let store = scene.path("shared").display().to_string();
+    for place in ["r", "clone"] {
+        let set = format!("config hedgerow.imageStore {store}");
+        scene.by_git(place, &set).ok("config");
+    }
+    scene
+}
+
 #[test]
 fn clones_share_a_store_and_keep_what_the_other_needs() {
     if !can_mount() {
         return;
     }
-    let scene = Scene::new();
-    scene.by_git("", "clone -q r clone").ok("clone");
-    let store = scene.path("shared").display().to_string();
-    for place in ["r", "clone"] {
-        scene
-            .by_git(place, &format!("config hedgerow.imageStore {store}"))
-            .ok("config");
-    }
+    let scene = sharing();
     scene.add("../w");
     scene
         .hedgerow("clone", "worktree add --mount ../v")
@@ -142,16 +147,10 @@ fn a_store_that_was_deleted_knows_who_mounts_again() {
     if !can_mount() {
         return;
     }
-    let scene = Scene::new();
-    scene.by_git("", "clone -q r clone").ok("clone");
-    let store = scene.path("shared").display().to_string();
-    for place in ["r", "clone"] {
-        let set = format!("config hedgerow.imageStore {store}");
-        scene.by_git(place, &set).ok("config");
-    }
+    let scene = sharing();
     scene.add("../w");
     scene.hedgerow("r", "worktree unmount w").ok("unmount");
-    std::fs::remove_dir_all(&store).unwrap();
+    std::fs::remove_dir_all(scene.path("shared")).unwrap();
     scene.hedgerow("r", "worktree mount w").ok("mount");
     scene.hedgerow("r", "worktree unmount w").ok("unmount");
     scene

@@ -97,17 +97,23 @@ fn images_are_pruned_while_trees_are_added() {
     });
 }
 
-#[test]
-fn a_copy_of_a_repository_takes_no_tree_away() {
-    if !can_mount() {
-        return;
-    }
+/// A changed working tree `w` of the repository `r`, which was copied to `copy`.
+fn copied() -> Scene {
     let scene = Scene::new();
     scene.add("-b topic ../w");
     scene.write("w/a", "changed\n");
     let mut copy = isolated("cp");
     copy.args(["-a", "r", "copy"]).current_dir(&scene.root);
     run(copy).ok("cp");
+    scene
+}
+
+#[test]
+fn a_copy_of_a_repository_takes_no_tree_away() {
+    if !can_mount() {
+        return;
+    }
+    let scene = copied();
     let link = scene.read("w/.git");
     let is_untouched = |what: &str| {
         assert_eq!(scene.read("w/.git"), link, "{what}");
@@ -162,12 +168,7 @@ fn a_copy_gives_up_its_layers_alone() {
     if !can_mount() {
         return;
     }
-    let scene = Scene::new();
-    scene.add("-b topic ../w");
-    scene.write("w/a", "changed\n");
-    let mut copy = isolated("cp");
-    copy.args(["-a", "r", "copy"]).current_dir(&scene.root);
-    run(copy).ok("cp");
+    let scene = copied();
     scene
         .hedgerow("copy", "worktree remove --force w")
         .ok("remove");

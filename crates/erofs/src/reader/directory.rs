@@ -118,7 +118,13 @@ impl Listing {
                 return Ok(());
             }
             Some(_) => {
-                return self.leave_out(bad(inode, "a second or odd entry '.' or '..'"), inode)
+                return self.leave_out(
+                    bad(
+                        inode,
+                        "an entry '.' or '..' that is there twice, or is no directory",
+                    ),
+                    inode,
+                )
             }
             None => {}
         }

@@ -182,7 +182,7 @@ impl Descent {
 
     /// Checks where the directory says that it is.
     fn check_links(&mut self, image: &Image, inode: &Inode, listing: &Listing) {
-        // Where the first one is is not known, unless it is the root, which is above itself.
+        // What is above the first directory is known only of the root, which is above itself.
         let root = u64::from(image.superblock.root);
         let above = match self.stack.last() {
             Some(level) => Some(level.inode),

@@ -130,7 +130,7 @@ impl Image {
         };
         let prefix = self.prefix(prefix, position)?;
         let name = [prefix, rest].concat();
-        // A short prefix is no name, or it is the whole of it.
+        // A prefix that ends with a dot needs the rest of a name; the others are whole names.
         let is_whole = XATTR_PREFIXES
             .iter()
             .all(|(_, it)| !name.starts_with(it) || it.ends_with(b".") == (name.len() > it.len()));

@@ -2,22 +2,12 @@
 //! does fsck.erofs: our reader, which reads images of mkfs.erofs, stands for them here.
 
 use crate::trees::{make, place};
-use crate::{image_of, options};
+use crate::{image_of, options, ASPECTS};
 use hedgerow_engine::Execution;
 use hedgerow_erofs::{verify, ClusterSettings, Compression, CreateOptions, Image};
-use hedgerow_image::compare::{diff, Aspects};
+use hedgerow_image::compare::diff;
 use std::fs;
 use std::sync::Arc;
-
-const ASPECTS: Aspects = Aspects {
-    contents: true,
-    mode: true,
-    owner: true,
-    mtime: true,
-    xattrs: true,
-    links: true,
-    inodes: false,
-};
 
 #[test]
 fn images_of_large_blocks_hold_the_same() {

@@ -18,12 +18,24 @@ mod recreated;
 
 use hedgerow_engine::Execution;
 use hedgerow_erofs::{create_numbered, CreateOptions};
+use hedgerow_image::compare::Aspects;
 use hedgerow_image::{Created, WriteError};
 use hedgerow_testkit::image_trees as trees;
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// All that two images of one tree have in common, whatever their options.
+pub const ASPECTS: Aspects = Aspects {
+    contents: true,
+    mode: true,
+    owner: true,
+    mtime: true,
+    xattrs: true,
+    links: true,
+    inodes: false,
+};
 
 /// Options as a user would have them, with so many workers.
 pub fn options(workers: usize) -> CreateOptions {

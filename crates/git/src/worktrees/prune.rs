@@ -90,31 +90,26 @@ fn prune_admin(
     dry_run: bool,
     visit: &mut dyn FnMut(&Pruned),
 ) -> Option<Error> {
-    let half_made = match lock_half_made(repository, id) {
-        Ok(lock) => lock,
-        Err(error) => return Some(error),
+    let prune = || {
+        let _half_made = lock_half_made(repository, id)?;
+        // What has lost its links is no working tree, and nobody mounts it.
+        let tree = repository.linked_worktree(id).ok().flatten();
+        let held = tree.map(|tree| hold(repository, &tree)).transpose()?;
+        let pruned = Pruned {
+            id: id.to_owned(),
+            reason,
+            kept: changes(repository, id)?,
+        };
+        visit(&pruned);
+        if dry_run || pruned.kept.is_some() {
+            return Ok(());
+        }
+        if let Some(held) = held.flatten() {
+            remove_held(repository, &held)?;
+        }
+        remove_admin(repository, id)
     };
-    let tree = repository.linked_worktree(id).ok().flatten();
-    let held = tree.and_then(|tree| hold(repository, &tree).ok().flatten());
-    let kept = match changes(repository, id) {
-        Ok(kept) => kept,
-        Err(error) => return Some(error),
-    };
-    let pruned = Pruned {
-        id: id.to_owned(),
-        reason,
-        kept,
-    };
-    visit(&pruned);
-    if dry_run || pruned.kept.is_some() {
-        return None;
-    }
-    let detached = held.map(|held| remove_held(repository, &held));
-    let removed = detached
-        .unwrap_or(Ok(()))
-        .and_then(|()| remove_admin(repository, id));
-    drop(half_made);
-    removed.err()
+    prune().err()
 }
 
 /// Removes mounts of working trees of this repository whose administrative directories were deleted.

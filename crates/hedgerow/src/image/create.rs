@@ -380,7 +380,7 @@ impl Making<'_> {
             let why = match options {
                 Format::SquashFs(_) => "SquashFS has no access control lists",
                 Format::Erofs(_) => {
-                    "access control lists are broken, or name users that are not known here"
+                    "access control lists are damaged, or name users or groups that are not known here"
                 }
             };
             warn(format!("{why}: those of {lists} members are left out"));

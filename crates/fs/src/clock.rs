@@ -2,13 +2,23 @@ use crate::Timestamp;
 use rustix::time::{clock_gettime, ClockId};
 use std::mem::MaybeUninit;
 
-/// The timestamp that a local file system would give to a file changed now: from the coarse clock,
-/// which advances a few hundred times per second.
+/// The earliest timestamp that a local file system may give to a file changed from now on: from the
+/// coarse clock, which advances a few hundred times per second. Since Linux 6.13 a file whose status
+/// was read since its last change gets a later one, from the fine clock ([`now`]).
 pub fn file_time() -> Timestamp {
-    let now = clock_gettime(ClockId::RealtimeCoarse);
+    read(ClockId::RealtimeCoarse)
+}
+
+/// The time: no file changed before has a later timestamp from a local file system.
+pub fn now() -> Timestamp {
+    read(ClockId::Realtime)
+}
+
+fn read(clock: ClockId) -> Timestamp {
+    let time = clock_gettime(clock);
     Timestamp {
-        seconds: now.tv_sec,
-        nanoseconds: u32::try_from(now.tv_nsec).unwrap_or_default(),
+        seconds: time.tv_sec,
+        nanoseconds: u32::try_from(time.tv_nsec).unwrap_or_default(),
     }
 }
 
@@ -57,8 +67,24 @@ mod tests {
 
     #[test]
     fn it_goes_on() {
-        let first = super::file_time();
+        let first = file_time();
         assert!(first.seconds > 1_600_000_000);
-        assert!(super::file_time() >= first);
+        assert!(file_time() >= first && now() >= first);
+    }
+
+    #[test]
+    fn a_file_just_changed_lies_between_the_two_clocks() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for length in 0..2_000 {
+            crate::stat(file.path()).unwrap();
+            let earliest = file_time();
+            file.as_file().set_len(length % 2 + 1).unwrap();
+            let changed = crate::stat(file.path()).unwrap().unwrap().mtime;
+            let latest = now();
+            assert!(
+                earliest <= changed && changed <= latest,
+                "{earliest:?} {changed:?} {latest:?}"
+            );
+        }
     }
 }

@@ -57,7 +57,7 @@ pub use account::{
 };
 pub use answer::Answer;
 pub use attributes::{effective_ids, umask, Attributes, OpenNode};
-pub use clock::{file_time, local_offset, LocalOffset};
+pub use clock::{file_time, local_offset, now, LocalOffset};
 pub use descriptors::{
     descriptor_limit, descriptor_shortages, free_descriptors, raise_descriptor_limit,
 };

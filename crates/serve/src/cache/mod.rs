@@ -255,7 +255,7 @@ impl ResponseCache {
 
 /// The age in seconds; `None` if `time` is in the future.
 fn age_seconds(time: Timestamp) -> Option<u64> {
-    let age = hedgerow_fs::file_time().seconds.checked_sub(time.seconds)?;
+    let age = hedgerow_fs::now().seconds.checked_sub(time.seconds)?;
     u64::try_from(age).ok()
 }
 

@@ -14,6 +14,7 @@
 //! Images are never changed. They are removed by [`ImageStore::prune`] when no tree names them.
 
 mod base;
+mod changes;
 mod error;
 mod kind;
 mod lock;
@@ -25,6 +26,7 @@ mod store;
 mod tree;
 
 pub use base::{Base, Lower};
+pub use changes::LayerChanges;
 pub use error::{Error, Result};
 pub use kind::ImageKind;
 pub use lock::TreeLock;

@@ -12,6 +12,7 @@ mod damaged;
 mod faults;
 mod hindered;
 mod kills;
+mod layer;
 mod lifecycle;
 mod lost;
 mod plain;

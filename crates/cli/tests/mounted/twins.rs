@@ -1,7 +1,7 @@
 //! Random sessions in twins: a mounted working tree and an ordinary one, compared after each command.
 
-use crate::scene::{can_mount, Scene, HEDGEROW};
-use hedgerow_testkit::{differences, Outcome, Program, Random};
+use crate::scene::{can_mount, Scene};
+use hedgerow_testkit::{differences, Outcome, Random};
 
 const COMMANDS: usize = 30;
 
@@ -127,6 +127,10 @@ impl Session {
     }
 
     fn compare(&self) {
+        let line = "status --porcelain=v2 --branch -uall --ignored";
+        let ours = self.scenes[1].hedgerow("w", line);
+        let git = self.scenes[1].by_git("w", line);
+        assert_eq!(git.text(), ours.text(), "{}", self.story());
         let [files, mounted] = self.scenes.each_ref().map(|scene| scene.tree("w"));
         assert_eq!(
             differences(&files, &mounted),
@@ -143,9 +147,6 @@ impl Session {
             let [files, mounted] = self.scenes.each_ref().map(|scene| scene.by_git("w", line));
             assert_eq!(files, mounted, "{line}\n{}", self.story());
         }
-        let line = "status --porcelain";
-        let [git, ours] = [Program::Git, HEDGEROW].map(|it| self.scenes[1].run(it, "w", line));
-        assert_eq!(git.text(), ours.text(), "{}", self.story());
     }
 
     fn story(&self) -> String {

@@ -272,6 +272,15 @@ impl Index {
         })
     }
 
+    /// The positions of the entries for `path`, which are several if it is in conflict.
+    pub(crate) fn rows_at(&self, path: &BStr) -> Range<usize> {
+        let start = self.entries.partition_point(|entry| self.path(entry) < path);
+        let same = self.entries[start..]
+            .iter()
+            .take_while(|entry| self.path(entry) == path);
+        start..start + same.count()
+    }
+
     /// The positions of all entries below the directory `dir` (without a trailing slash; empty for
     /// the root), and of the sparse directory that stands for it.
     pub fn range_under(&self, dir: &BStr) -> Range<usize> {

@@ -1,9 +1,13 @@
 //! What changed in the working tree, as a file system monitor tells it: Git's daemon, or a program
 //! of the user (`core.fsmonitor`). A file that the index calls unchanged as of a moment (its token),
-//! and that the monitor does not name, need not be examined.
+//! and that the monitor does not name, need not be examined. In a working tree that is mounted over an
+//! image, its layer of changes tells it, and no monitor is needed.
 
 mod daemon;
 mod hook;
+mod image;
+
+pub(crate) use image::{as_in_image, AsInImage};
 
 use crate::config::FsMonitor;
 use crate::index::Index;
@@ -54,15 +58,9 @@ fn doubt(index: &mut Index, row: usize) {
 }
 
 /// The rows of the entries at `path` and below it.
-fn rows_of(index: &Index, path: &BStr) -> Vec<usize> {
+fn rows_of(index: &Index, path: &BStr) -> impl Iterator<Item = usize> {
     let path = path.strip_suffix(b"/").unwrap_or(path).as_bstr();
-    let entries = index.entries();
-    let first = entries.partition_point(|entry| index.path(entry) < path);
-    let same = entries[first..]
-        .iter()
-        .take_while(|entry| index.path(entry) == path);
-    let same = first..first + same.count();
-    same.chain(index.range_under(path)).collect()
+    index.rows_at(path).chain(index.range_under(path))
 }
 
 /// Takes an answer apart: a token, then paths, each ending with a NUL.

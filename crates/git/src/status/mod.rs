@@ -148,6 +148,21 @@ fn recall(
     warnings: &mut Vec<String>,
 ) -> Result<(Quiet, News)> {
     let repository = worktree.repository;
+    if let Some(known) = monitor::as_in_image(repository, &old.index) {
+        let quiet = Quiet::of_image(&old.index, known, is_whole);
+        let news = News {
+            heard: None,
+            prepared: None,
+            may_write: may_write(worktree, old, options)?,
+            is_searched: true,
+            moment_s: None,
+        };
+        let log = &options.execution.log;
+        log.tell(Level::Info, || {
+            "the working tree is searched where its layer of changes has anything".to_owned()
+        });
+        return Ok((quiet, news));
+    }
     let heard = monitor::consult(repository, &mut old.index);
     let flags = wish(options).flags().filter(|_| is_whole);
     let prepared = flags

@@ -1,12 +1,13 @@
 //! Directories in which there is nothing to look for: the untracked cache of the index knows their
 //! untracked files, all their tracked files are unchanged, and so is everything below. That they are
-//! as the index says is known from a file system monitor, or from the stat data of the directories.
+//! as the index says is known from a file system monitor, or from the stat data of the directories. Of
+//! a working tree that is mounted over an image, both are known from its layer of changes.
 //!
 //! A record is made for one kind of search and one set of patterns; whatever does not fit means
 //! that the directory is searched as if there were no cache.
 
 use crate::index::{joined, Entry, Index, Mode, Stage, StatRules, UntrackedCache};
-use crate::monitor::Heard;
+use crate::monitor::{AsInImage, Heard};
 use crate::untracked_cache::{pattern_id, IGNORE_FILE};
 use crate::worktree::state::{states, State, StateRules};
 use crate::worktree::survey::{survey, PathState};
@@ -94,6 +95,23 @@ impl Quiet {
         search.distrust_changed_patterns();
         search.collect();
         Ok(quiet)
+    }
+
+    /// What the image of a mounted working tree tells. `is_whole`: no pathspecs limit the search.
+    pub(super) fn of_image(index: &Index, known: AsInImage, is_whole: bool) -> Self {
+        let directories = known.directories.into_iter().filter(|_| is_whole);
+        let directories = directories.map(|(path, rows)| {
+            let known = Known {
+                rows: rows.start as u32..rows.end as u32,
+                records: 0..0,
+                untracked: Mutex::default(),
+            };
+            (path, known)
+        });
+        Quiet {
+            unchanged: unchanged(index, |_, row| known.entries[row]),
+            directories: directories.collect(),
+        }
     }
 
     /// Whether the file of the entry `row` is known to be the one that the index has.

@@ -10,7 +10,7 @@ mod half_made;
 mod links;
 mod list;
 mod lock;
-mod mounted;
+pub(crate) mod mounted;
 mod populate;
 mod prune;
 mod relocate;

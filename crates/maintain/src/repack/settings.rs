@@ -264,7 +264,7 @@ fn cruft_options(usual: &PackOptions, repository: &Repository) -> Result<PackOpt
 fn expiry(text: &str) -> Result<Option<i64>> {
     match Expiry::parse(text.into()) {
         Some(Expiry::Never) => Ok(None),
-        Some(Expiry::Now) => Ok(Some(hedgerow_fs::file_time().seconds)),
+        Some(Expiry::Now) => Ok(Some(hedgerow_fs::now().seconds)),
         Some(Expiry::Before(seconds)) => Ok(Some(seconds)),
         None => Err(refused(format_args!("malformed expiration date '{text}'"))),
     }

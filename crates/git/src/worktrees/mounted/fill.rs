@@ -99,7 +99,7 @@ fn mounted_image(
         let image = &found.image;
         refuse_hindered(&Base::new(&mounts(linked), &image.name.to_string()))?;
         let read = mount_image(linked, image).and_then(|lower| {
-            let index = read_index(linked, image)?;
+            let (index, _) = read_index(linked, image)?;
             Ok((lower, index))
         });
         // Once it is mounted, it is not pruned any more.

@@ -85,8 +85,11 @@ pub(crate) fn mount_image(repository: &Repository, image: &StoredImage) -> Resul
     Ok(Base::new(&mounts, &image.name.to_string()).mount(image)?)
 }
 
-/// The bytes of the index of an image, which must be whole.
-pub(crate) fn read_index(repository: &Repository, image: &StoredImage) -> Result<Vec<u8>> {
+/// The index of an image, as bytes and read.
+pub(crate) fn read_index(
+    repository: &Repository,
+    image: &StoredImage,
+) -> Result<(Vec<u8>, Index)> {
     let path = &image.index;
     let content = hedgerow_fs::read_file(path, INDEX_LIMIT_BYTES)?;
     let content = content.ok_or_else(|| Error::Setup {
@@ -98,10 +101,10 @@ pub(crate) fn read_index(repository: &Repository, image: &StoredImage) -> Result
         Err(Error::CorruptIndex { path, reason })
     };
     let read = Index::read(&content, repository.hash_kind(), path, &mut none);
-    read.map_err(|error| Error::Setup {
+    let index = read.map_err(|error| Error::Setup {
         reason: format!("{error}; delete this index of an image, and the image is made again"),
     })?;
-    Ok(content)
+    Ok((content, index))
 }
 
 /// The images that checkouts in a repository, with its settings, can be put on.

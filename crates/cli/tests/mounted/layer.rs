@@ -1,0 +1,178 @@
+//! The status of a mounted working tree, which is known from its layer of changes: compared with git's,
+//! which looks at every file.
+
+use crate::scene::{can_mount, Scene};
+use hedgerow_fs::unmount;
+use hedgerow_testkit::{run, Random};
+use std::os::unix::fs::{symlink, PermissionsExt};
+use std::path::PathBuf;
+use std::process::Command;
+
+const STEPS: usize = 40;
+const QUESTIONS: [&str; 6] = [
+    "status --porcelain=v2 -uall --ignored",
+    "status --porcelain=v2 -uno",
+    "status --porcelain",
+    "status --porcelain -uall -- d x",
+    "ls-files -m -d -o -t",
+    "diff-files --name-status",
+];
+
+#[test]
+fn only_what_the_layer_has_is_looked_at() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("--detach ../w");
+    let said = scene.hedgerow("w", "status -v").stderr;
+    assert!(said.contains("searched where its layer of changes has"), "{said}");
+    // In an ordinary one there is no such layer.
+    let said = scene.hedgerow("r", "status -v").stderr;
+    assert!(!said.contains("layer of changes"), "{said}");
+}
+
+#[test]
+fn what_is_mounted_within_is_looked_at() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("--detach ../w");
+    let place = scene.path("w/d");
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "within"]).arg(&place);
+    run(mount).ok("mount");
+    scene.write("w/d/new", "new");
+    Player::new(&scene, 0).compare("mount");
+    unmount(&place, false).unwrap();
+    Player::new(&scene, 0).compare("unmount");
+}
+
+/// `HEDGEROW_TEST_SEED=N` plays one.
+#[test]
+fn whatever_was_done_the_status_is_gits() {
+    if !can_mount() {
+        return;
+    }
+    let wish = std::env::var("HEDGEROW_TEST_SEED").ok();
+    let seeds = match wish.and_then(|seed| seed.parse().ok()) {
+        Some(seed) => seed..seed + 1,
+        None => 0..12,
+    };
+    for seed in seeds {
+        let scene = Scene::new();
+        let base = if seed % 3 == 0 { "main~1" } else { "main" };
+        scene.repository.write("d/e/f/g", "g\n");
+        scene.repository.write("x/y", "y\n");
+        scene.repository.write("x/.gitignore", "*.tmp\n");
+        scene.repository.commit("two");
+        scene.add(&format!("--detach ../base {base}"));
+        scene.add("--detach ../w main");
+        let mut player = Player::new(&scene, seed);
+        for _ in 0..STEPS {
+            player.step();
+        }
+    }
+}
+
+struct Player<'s> {
+    scene: &'s Scene,
+    random: Random,
+    seed: u64,
+    steps: Vec<String>,
+}
+
+impl<'s> Player<'s> {
+    fn new(scene: &'s Scene, seed: u64) -> Self {
+        Player {
+            scene,
+            random: Random::new(seed),
+            seed,
+            steps: Vec::new(),
+        }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.scene.path("w").join(path)
+    }
+
+    fn step(&mut self) {
+        const PATHS: [&str; 16] = [
+            "a", "d", "d/b", "d/e", "d/e/c", "d/e/f", "d/e/f/g", "d/new", "x", "x/y", "x/n.tmp",
+            "x/z/n", "run.sh", "link", "new", "d/e/empty",
+        ];
+        let path = *self.random.pick(&PATHS);
+        let other = *self.random.pick(&PATHS);
+        let (at, to) = (self.path(path), self.path(other));
+        let number = self.random.below(24);
+        // Whatever fails, fails.
+        let line = match number {
+            0..=3 => {
+                let _ = at.parent().map(std::fs::create_dir_all);
+                let _ = std::fs::write(&at, format!("{number}\n"));
+                format!("write {path}")
+            }
+            4 | 5 => {
+                let _ = std::fs::remove_file(&at).or_else(|_| std::fs::remove_dir_all(&at));
+                format!("remove {path}")
+            }
+            6..=8 => {
+                let _ = std::fs::rename(&at, &to);
+                format!("rename {path} {other}")
+            }
+            9 => {
+                let _ = std::fs::hard_link(&at, &to);
+                format!("link {path} {other}")
+            }
+            10 => {
+                let _ = std::fs::create_dir_all(&at);
+                format!("directory {path}")
+            }
+            11 => {
+                let _ = symlink(other, &at);
+                format!("symlink {path}")
+            }
+            12 => {
+                let mode = if path.len() % 2 == 0 { 0o755 } else { 0o700 };
+                let _ = std::fs::set_permissions(&at, std::fs::Permissions::from_mode(mode));
+                format!("mode {path}")
+            }
+            13 => {
+                let file = std::fs::OpenOptions::new().append(true).open(&at);
+                let _ = file.map(|file| file.set_modified(std::time::SystemTime::UNIX_EPOCH));
+                format!("touch {path}")
+            }
+            14 => {
+                // Written again as it was.
+                let content = std::fs::read(&at);
+                let _ = content.map(|content| std::fs::write(&at, content));
+                format!("same {path}")
+            }
+            15 => self.git(&format!("rm -q -r --cached {path}")),
+            16 => self.git(&format!("add -A {path}")),
+            17 => self.git("reset -q main~1"),
+            18 => self.git("reset -q --hard main"),
+            19 => self.git(&format!("mv -f {path} {other}")),
+            20 => self.git(&format!("update-index --assume-unchanged {path}")),
+            21 => self.git("checkout -q -f main"),
+            22 => self.git(&format!("update-index --skip-worktree {path}")),
+            _ => self.git(&format!("update-index --no-skip-worktree {path}")),
+        };
+        self.steps.push(line);
+        self.compare(&self.steps.join("\n  "));
+    }
+
+    fn git(&self, line: &str) -> String {
+        self.scene.by_git("w", line);
+        format!("git {line}")
+    }
+
+    fn compare(&self, story: &str) {
+        for line in QUESTIONS {
+            let ours = self.scene.hedgerow("w", line);
+            let git = self.scene.by_git("w", &format!("--no-optional-locks {line}"));
+            assert_eq!(git.text(), ours.text(), "{line}, seed {}:\n  {story}", self.seed);
+        }
+    }
+}

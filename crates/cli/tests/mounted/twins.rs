@@ -38,6 +38,12 @@ impl Session {
         };
         for scene in &scenes {
             let repository = &scene.repository;
+            if seed % 2 == 1 {
+                // So many that the index of the image is asked.
+                for number in 0..1100 {
+                    repository.write(format!("many/{}/{number}", number % 7), "m\n");
+                }
+            }
             for version in 0..3 {
                 repository.write("d/e/c", format!("{version}\n").repeat(20 + version));
                 repository.write(format!("v/{version}"), "v\n");

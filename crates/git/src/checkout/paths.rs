@@ -533,7 +533,7 @@ impl Plan<'_> {
             let stat = &index.entries()[row].stat;
             chosen[row].1 || stat.is_racy(self.old.mtime, &StatRules::default())
         };
-        let mut states = states_of(&session.root, &index, &rules, is_asked, &session.engine())?;
+        let mut states = states_of(session, &index, &rules, is_asked)?;
         trust_stat(&mut states, &index, |_| true);
         let is_read = |row: &usize| chosen[*row].1 && states[*row].may_be_read();
         let read: Vec<usize> = (0..states.len()).filter(is_read).collect();

@@ -287,7 +287,7 @@ pub(crate) fn examine(
     // Git compares whole seconds, and refreshes the index only before a switch: elsewhere other
     // stat data are a change, whatever the file holds.
     rules.stat.nanoseconds &= matches!(way, Way::Switch | Way::Overwrite);
-    let mut states = states(&session.root, &old.index, &rules, &session.engine())?;
+    let mut states = states(session, &old.index, &rules)?;
     trust_stat(&mut states, &old.index, |entry| {
         let flags = entry.flags;
         // What is only to be added later is a change, whatever the file holds.

@@ -119,7 +119,7 @@ fn states(
     };
     let mut rules = worktree.rules(old);
     rules.stat.nanoseconds = false;
-    let mut states = states_of(&worktree.root, index, &rules, is_asked, &worktree.engine())?;
+    let mut states = states_of(worktree, index, &rules, is_asked)?;
     for (row, state) in states.iter_mut().enumerate() {
         if !is_asked(row) {
             *state = State::Clean;

@@ -49,7 +49,7 @@ pub(crate) fn apply(
     session.include_present(&mut old)?;
     let matcher = rules.matcher(repository.settings().ignore_case);
     let state_rules = session.rules(&old);
-    let mut states = states(&session.root, &old.index, &state_rules, &session.engine())?;
+    let mut states = states(&session, &old.index, &state_rules)?;
     trust_stat(&mut states, &old.index, |_| true);
     settle(&session, &mut states, &old.index)?;
     let (mut next, left) = transition(&session, &old, &states, &matcher)?;

@@ -59,7 +59,7 @@ impl Changes {
         };
         let rules = session.rules(&old);
         let engine = session.engine();
-        let mut states = states_of(&session.root, &old.index, &rules, is_asked, &engine)?;
+        let mut states = states_of(session, &old.index, &rules, is_asked)?;
         let refreshed = settle(session, &mut states, &old.index)?;
         for (row, state) in states.iter_mut().enumerate() {
             if !is_asked(row) {

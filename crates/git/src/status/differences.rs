@@ -11,7 +11,7 @@ use super::{is_link, rules, staged, states, submodules};
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::pathspecs::Pathspecs;
-use crate::worktree::state::{state, State};
+use crate::worktree::state::{files_as_in_image, state, State};
 use crate::worktree::survey::{survey, PathState};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
@@ -302,14 +302,17 @@ fn changed_rows(
     let entries = index.entries();
     let rules = rules(worktree, old);
     let modes = Mutex::new(Vec::new());
-    let path = |row: usize| index.path(&entries[row]).as_ref();
-    let judge = |row: usize, seen: PathState<'_>| match seen {
+    let as_in_image = files_as_in_image(worktree, index, entries.len());
+    let is_known = |row: &usize| as_in_image.get(*row) == Some(&true);
+    let asked: Vec<usize> = (0..entries.len()).filter(|row| !is_known(row)).collect();
+    let path = |at: usize| index.path(&entries[asked[at]]).as_ref();
+    let judge = |at: usize, seen: PathState<'_>| match seen {
         PathState::Absent => State::Absent as u8,
         PathState::Blocked => State::Blocked as u8,
         PathState::Unknown => State::Unknown as u8,
         PathState::Present(stat) => {
-            let entry = &entries[row];
-            let judged = match state(entry, stat, &rules) {
+            let row = asked[at];
+            let judged = match state(&entries[row], stat, &rules) {
                 State::Touched => State::Modified,
                 other => other,
             };
@@ -322,13 +325,17 @@ fn changed_rows(
     };
     let (verdicts, _) = survey(
         &worktree.root,
-        entries.len(),
+        asked.len(),
         path,
         judge,
         &worktree.engine(),
     )?;
+    let mut judged = vec![State::Clean; entries.len()];
+    for (row, verdict) in asked.iter().zip(verdicts) {
+        judged[*row] = State::from_byte(verdict);
+    }
     let mut scanned = Scanned {
-        states: verdicts.into_iter().map(State::from_byte).collect(),
+        states: judged,
         modes: modes.into_inner().unwrap_or_else(PoisonError::into_inner),
         ..Scanned::default()
     };

@@ -75,7 +75,7 @@ impl Quiet {
             return Ok(quiet);
         };
         if !monitored {
-            let states = states(&worktree.root, &old.index, rules, &worktree.engine())?;
+            let states = states(worktree, &old.index, rules)?;
             quiet.unchanged = unchanged(&old.index, |_, row| states[row] == State::Clean);
         }
         let paths = cache.paths();

@@ -111,6 +111,15 @@ impl<'r> Worktree<'r> {
         })
     }
 
+    /// Whether it is in its repository's place, not in another one.
+    pub(crate) fn is_own(&self) -> bool {
+        let own = self.repository.work_tree().map(hedgerow_fs::stat);
+        let own = own.and_then(|stat| stat.ok().flatten());
+        let here = self.root.stat_self().ok();
+        here.zip(own)
+            .is_some_and(|(here, own)| (here.dev, here.ino) == (own.dev, own.ino))
+    }
+
     /// How the command is run.
     pub(crate) fn execution(&self) -> &Execution {
         &self.execution

@@ -1,7 +1,9 @@
 //! The state of files of the working tree relative to their index entries.
 
 use super::survey::{survey, PathState};
+use super::Worktree;
 use crate::index::{Entry, EntryStat, Index, Mode, StatRules};
+use crate::monitor;
 use crate::Result;
 use hedgerow_engine::Options;
 use hedgerow_fs::{Dir, FileKind, Stat, Timestamp};
@@ -83,19 +85,60 @@ pub(crate) struct StateRules {
     pub index_mtime: Timestamp,
 }
 
+/// So many entries are looked at before it pays to ask what is as the image of a mounted working tree
+/// has it: for that, the index of the image is read.
+const WORTH_ASKING: usize = 1000;
+
 /// The state of every entry of `index`, in index order.
 pub(crate) fn states(
-    root: &Dir,
+    worktree: &Worktree<'_>,
     index: &Index,
     rules: &StateRules,
-    options: &Options,
 ) -> Result<Vec<State>> {
-    states_of(root, index, rules, |_| true, options)
+    states_of(worktree, index, rules, |_| true)
 }
 
-/// Like [`states`], but only for the rows selected by `is_asked`; the others are unknown. The
-/// stages of a path share its state, so it is statted once.
+/// Like [`states`], but only for the rows selected by `is_asked`; the others are unknown.
 pub(crate) fn states_of(
+    worktree: &Worktree<'_>,
+    index: &Index,
+    rules: &StateRules,
+    is_asked: impl Fn(usize) -> bool,
+) -> Result<Vec<State>> {
+    let asked = (0..index.entries().len()).filter(|row| is_asked(*row));
+    let as_in_image = files_as_in_image(worktree, index, asked.count());
+    let is_known = |row: usize| as_in_image.get(row) == Some(&true);
+    let is_looked_at = |row: usize| is_asked(row) && !is_known(row);
+    let mut states = states_at(
+        &worktree.root,
+        index,
+        rules,
+        is_looked_at,
+        &worktree.engine(),
+    )?;
+    for (row, state) in states.iter_mut().enumerate() {
+        if is_known(row) && is_asked(row) {
+            *state = State::Clean;
+        }
+    }
+    Ok(states)
+}
+
+/// For each entry of `index` whether its file is known to be unchanged because the image of a mounted
+/// working tree has it; empty if of none, or if `asked`, the number of files in question, is small.
+pub(crate) fn files_as_in_image(
+    worktree: &Worktree<'_>,
+    index: &Index,
+    asked: usize,
+) -> Vec<bool> {
+    let is_worth_it = asked >= WORTH_ASKING && worktree.is_own();
+    let known = is_worth_it.then(|| monitor::as_in_image(worktree.repository, index));
+    known.flatten().map_or(Vec::new(), |known| known.entries)
+}
+
+/// The state below `root` of the entries selected by `is_asked`. The stages of a path share its state,
+/// so it is statted once.
+pub(crate) fn states_at(
     root: &Dir,
     index: &Index,
     rules: &StateRules,

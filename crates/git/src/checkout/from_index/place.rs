@@ -7,7 +7,7 @@ use crate::checkout::transition::Write;
 use crate::checkout::update::{settle, trust_stat};
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage, Version};
 use crate::repository::Repository;
-use crate::worktree::state::{states, State};
+use crate::worktree::state::{states_at, State};
 use crate::worktree::OldIndex;
 use crate::Result;
 use bstr::{BStr, BString};
@@ -160,7 +160,7 @@ fn found(
     let mut rules = session.rules(old);
     // Git compares whole seconds, and does not read files whose stat data differ.
     rules.stat.nanoseconds = false;
-    let mut states = states(root, index, &rules, &session.engine())?;
+    let mut states = states_at(root, index, &rules, |_| true, &session.engine())?;
     trust_stat(&mut states, index, |_| true);
     if !target.is_elsewhere && target.before.is_empty() {
         settle(session, &mut states, index)?;

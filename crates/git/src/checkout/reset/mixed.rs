@@ -121,7 +121,7 @@ impl MixedReset<'_> {
             let is_racy = kept[row] && is_racy(entry);
             is_racy || wanted && is_looked_at(entry)
         };
-        let mut states = states_of(&session.root, index, &rules, is_asked, &session.engine())?;
+        let mut states = states_of(session, index, &rules, is_asked)?;
         let refreshed = update::settle(session, &mut states, index)?;
         session.end_filters();
         for (row, (entry, state)) in index.entries_mut().iter_mut().zip(&states).enumerate() {

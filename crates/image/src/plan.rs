@@ -168,8 +168,11 @@ struct Current {
     digest: FileDigest,
     /// The number of its first block.
     first: u64,
-    /// Whether each of its blocks so far equals some stored block.
+    /// Whether each of its blocks so far equals some stored block, and was stored nevertheless.
     may_be_run: bool,
+    /// Whether some of its blocks are stored ones ([`Event::Known`]): its blocks in the plan are not
+    /// all that it has, and no run stands for it.
+    shares_blocks: bool,
 }
 
 /// A piece of a file's content with its digests.
@@ -225,6 +228,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
                     digest: FileDigest::default(),
                     first: self.runs.next(),
                     may_be_run: true,
+                    shares_blocks: false,
                 });
                 // Without a current file, the file was left out when its first piece came.
                 if let Some(current) = begun.or_else(|| self.current.take()) {
@@ -366,7 +370,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
     /// of the file are stored elsewhere as a run, that run is used instead.
     fn last_blocks(&mut self, current: &mut Current, piece: Piece, rest: usize, is_shared: bool) {
         let (first, treatment) = (current.first, current.begun.treatment);
-        let is_whole = self.runs.next() == first;
+        let is_whole = self.runs.next() == first && !current.shares_blocks;
         if is_shared && is_whole {
             let blocks: Vec<(usize, Option<Digest>)> =
                 self.planned(&piece, rest, treatment).collect();
@@ -386,7 +390,10 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             }
         }
         self.blocks(current, piece, rest);
-        let may_be_run = is_shared && current.may_be_run && self.runs.next() > first;
+        let may_be_run = is_shared
+            && current.may_be_run
+            && !current.shares_blocks
+            && self.runs.next() > first;
         if let Some(run) = self.runs.find_last(first).filter(|_| may_be_run) {
             self.runs.take_back(first);
             self.push(0, Event::Run { first: run });
@@ -503,6 +510,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             let range = start..start + bytes;
             start = range.end;
             if let Some(number) = known {
+                current.shares_blocks = true;
                 self.push(0, Event::Known { number });
                 continue;
             }

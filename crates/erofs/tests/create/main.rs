@@ -14,6 +14,7 @@ mod determinism;
 mod foreign;
 mod hostile;
 mod oracle;
+mod parts;
 mod recreated;
 
 use hedgerow_engine::Execution;

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// A change of what is put into an image, or beside it.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 const FILE_LIMIT_BYTES: u64 = 100 << 20;
 
 /// Owner and permissions of the files of a checkout by this process.

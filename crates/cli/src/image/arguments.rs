@@ -192,7 +192,8 @@ pub struct Create {
     #[arg(long)]
     pub exportable: bool,
     /// Maximum total size of holes in large files, such as 20T; by default 2^25 blocks, which are 4
-    /// TiB with blocks of 128 KiB. A hole takes four bytes per block in the image
+    /// TiB with blocks of 128 KiB, and for EROFS 4 TiB, or 64 GiB if it is compressed. A hole takes
+    /// four bytes per block in the image, in a compressed EROFS image eight
     #[arg(long, value_name = "SIZE")]
     pub max_holes: Option<String>,
     /// Do not store extended attributes of SOURCE
@@ -240,7 +241,7 @@ pub struct Create {
     #[serde(skip)]
     pub reuse: Option<PathBuf>,
     /// Append a hash tree of dm-verity, in the form of 'veritysetup format --hash-offset', and print
-    /// its root hash
+    /// its root hash on standard error, or with --json on standard output
     #[arg(long)]
     pub verity: bool,
     /// The salt of that tree, up to 256 bytes as hexadecimal digits (default: none, which gives equal

@@ -91,8 +91,8 @@ pub struct CreateOptions {
     pub hard_links: bool,
     /// Whether unreadable entries are left out and reported instead of failing.
     pub skip_unreadable: bool,
-    /// The time in the superblock, in seconds since the epoch; `None` for that of the root. Inodes
-    /// with this time are smaller.
+    /// The time in the superblock, in seconds since the epoch; `None` for that of the first entry that
+    /// has one, which mostly is the root. Inodes with this time are smaller.
     pub mtime_s: Option<i64>,
     /// The identifier of the image; `None` for one that is computed from all that is in it.
     pub uuid: Option<[u8; 16]>,

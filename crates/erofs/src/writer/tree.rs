@@ -33,7 +33,7 @@ pub(super) struct Tree {
     linked: Vec<Linked>,
     links: HashMap<(u64, u64), u32>,
     block_bytes: usize,
-    /// Whether the time of compact inodes was given.
+    /// Whether the time of compact inodes is settled.
     has_epoch: bool,
     pub uses_chunks: bool,
     /// Why entries, or their attributes, were left out.
@@ -222,13 +222,21 @@ impl Tree {
 
     fn directory(&mut self, mut entry: Entry) -> Result<(), WriteError> {
         let place = self.directories.begin(&entry)?;
-        if entry.path.is_empty() && !self.has_epoch {
-            // Most entries of a commit have the time of its root.
-            self.shared.epoch = (entry.mtime_s, entry.mtime_ns);
-        }
+        self.note_time(&entry, false);
         let attributes = self.attributes(&mut entry)?;
         self.directories.add(place, entry.path, attributes);
         Ok(())
+    }
+
+    /// The first entry with a time gives that of the image: mostly the root, or, where an archive or a
+    /// commit does not name that, what comes first. Inodes with this time are smaller. Those of
+    /// directories are written last; any other `is_written` now, and the time is settled.
+    fn note_time(&mut self, entry: &Entry, is_written: bool) {
+        let time = (entry.mtime_s, entry.mtime_ns);
+        if !self.has_epoch && (is_written || time != (0, 0)) {
+            self.shared.epoch = time;
+            self.has_epoch = true;
+        }
     }
 
     /// Adds an inode with what stands behind it.
@@ -243,6 +251,7 @@ impl Tree {
             let number = *number;
             return self.another_name(&entry, number);
         }
+        self.note_time(&entry, true);
         let target = match entry.link {
             Some(_) => Target::Linked(self.linked.len() as u32),
             None => Target::Leaf(self.leaves.len() as u32),

@@ -46,7 +46,9 @@ pub fn check(
         Some(Err(damage)) => return Ok(Some(Checked::only(damage))),
         None => {
             return Ok(root_hash.map(|_| {
-                let expected = image_bytes.unwrap_or(0).next_multiple_of(BLOCK_BYTES);
+                let expected = image_bytes.unwrap_or(0);
+                let expected = expected.checked_next_multiple_of(BLOCK_BYTES);
+                let expected = expected.unwrap_or(u64::MAX);
                 let what = "no hash tree stands behind the image";
                 Checked::only(Damage::new(Part::VeritySuperblock, expected, what))
             }))
@@ -201,8 +203,16 @@ impl<'s> Stored<'s> {
             checksummed_bytes,
             unchecked_bytes,
         };
+        let data_bytes = self.shape.data_blocks * BLOCK_BYTES;
+        // The digest of a single block is the root hash.
+        let is_checked = has_root || tree_bytes > 0;
+        let data = if is_checked {
+            covered(Part::VerityData, data_bytes, 0)
+        } else {
+            covered(Part::VerityData, 0, data_bytes)
+        };
         let mut coverage = vec![
-            covered(Part::VerityData, self.shape.data_blocks * BLOCK_BYTES, 0),
+            data,
             covered(Part::VeritySuperblock, 0, SUPERBLOCK_BYTES as u64),
         ];
         if tree_bytes > 0 {

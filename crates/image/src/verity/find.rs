@@ -4,16 +4,19 @@ use super::format::{Shape, Superblock, BLOCK_BYTES, SUPERBLOCK_BYTES};
 use crate::{ReadAt, Result};
 
 /// The position of the superblock of the tree behind the image at byte `offset`, in bytes from the
-/// start of the image. An image whose size is not known, because it is damaged, may have a tree that
-/// ends at the end of the source.
+/// start of the image. It may stand farther back, if the tree ends at the end of the source; of an image
+/// that is damaged, so that its size is not known or not there, this is the only sign. What looks like
+/// a tree within the image is content.
 pub(super) fn find(
     source: &dyn ReadAt,
     offset: u64,
     image_bytes: Option<u64>,
 ) -> Result<Option<(u64, [u8; SUPERBLOCK_BYTES])>> {
     let length = source.length()?.saturating_sub(offset);
+    let image_bytes = image_bytes.filter(|bytes| *bytes <= length);
     let behind = image_bytes.and_then(|bytes| bytes.checked_next_multiple_of(BLOCK_BYTES));
-    for position in behind.into_iter().chain(from_end(length)) {
+    let at_end = from_end(length).filter(|position| behind.is_none_or(|end| *position >= end));
+    for position in behind.into_iter().chain(at_end) {
         let Some(end) = position.checked_add(SUPERBLOCK_BYTES as u64) else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! What is wrong is told, with its place; hostile trees cost no more than the file is long.
 
 use crate::{checked, data, image, workers, BLOCK};
-use hedgerow_image::verity::{check, inspect, Checked};
+use hedgerow_image::verity::{check, inspect, Checked, Digest};
 use hedgerow_image::{Damage, Part};
 
 /// What was found, by part and place.
@@ -122,6 +122,41 @@ fn the_tree_of_a_damaged_image_is_found() {
         let places = places(&found.unwrap());
         assert_eq!(places, [(Part::VerityData, 0)], "{size:?}");
     }
+}
+
+/// What looks like a tree, and is content of the image, is none: it would cover a part of it only.
+#[test]
+fn a_tree_within_an_image_is_content() {
+    let (bytes, inner) = image(&data(150), b"");
+    let size = bytes.len() as u64;
+    assert_eq!(checked(&bytes, size, None), None);
+    let found = checked(&bytes, size, Some(&inner.root_hash)).unwrap();
+    assert_eq!(places(&found), [(Part::VeritySuperblock, size)]);
+    // Around it, its own tree counts.
+    let (mut outer, verity) = image(&bytes, b"salt");
+    let found = checked(&outer, size, Some(&verity.root_hash)).unwrap();
+    assert_eq!(places(&found), []);
+    outer[150 * BLOCK + 600] ^= 1;
+    let found = checked(&outer, size, Some(&verity.root_hash)).unwrap();
+    assert_eq!(places(&found), [(Part::VerityData, 150 * BLOCK as u64)]);
+}
+
+#[test]
+fn a_size_that_no_file_has_is_no_reason_to_fail() {
+    let found = checked(&data(3), u64::MAX, Some(&[0; 32])).unwrap();
+    assert_eq!(places(&found), [(Part::VeritySuperblock, u64::MAX)]);
+}
+
+/// The digest of a single block is the root hash: without one from outside, nothing is checked.
+#[test]
+fn nothing_vouches_for_a_single_block() {
+    let (bytes, verity) = image(&data(1), b"");
+    let sums = |root: Option<&Digest>| {
+        let coverage = checked(&bytes, BLOCK as u64, root).unwrap().coverage;
+        (coverage[0].checksummed_bytes, coverage[0].unchecked_bytes)
+    };
+    assert_eq!(sums(None), (0, BLOCK as u64));
+    assert_eq!(sums(Some(&verity.root_hash)), (BLOCK as u64, 0));
 }
 
 #[test]

@@ -134,26 +134,29 @@ def _add(setting, place, name, outcome):
 
 
 def _status(setting, place, name, outcome):
-    """A clean status right after, against one in an ordinary tree."""
-    status = ["git", "-C", str(place.second), "status", "--porcelain"]
+    """A clean status right after, against one by git in an ordinary tree."""
+    words = ["-C", str(place.second), "status", "--porcelain"]
+    status = ["git", *words]
 
-    def after(options):
+    def after(options, command):
         place.added(hedgerow(*place.words(*options)))
         if not options:
             place.settle_index_of(place.second)
-        return place.run([status])
+        return place.run([command])
 
-    pairs = in_pairs(lambda: after(()), lambda: after(("--mount",)), setting.pairs)
-    shares = [ours.wall_s / rival.wall_s for rival, ours in zip(pairs.rival, pairs.ours)]
-    row = f"worktree-mount-status-{name}"
-    outcome.rows.append(share_row(row, f"{name}, git status right after", "of ordinary", pairs, shares,
-                                  1.2, 1.0))
-    outcome.pairs[row] = pairs
+    for program, command in [("git", status), ("hedgerow", [HEDGEROW, *words])]:
+        pairs = in_pairs(lambda: after((), status),
+                         lambda command=command: after(("--mount",), command), setting.pairs)
+        shares = [ours.wall_s / rival.wall_s for rival, ours in zip(pairs.rival, pairs.ours)]
+        row = f"worktree-mount-{program}-status-{name}"
+        outcome.rows.append(share_row(row, f"{name}, {program} status right after",
+                                      "of git's, ordinary", pairs, shares, 1.2, 1.0))
+        outcome.pairs[row] = pairs
     if shutil.which("strace"):
         place.added(hedgerow(*place.words("--mount")))
-        outcome.rows.append(amount_row(f"{row}-opened", f"{name}, files that it opens", "files",
-                                       [_opened(place, status)], 0, 0,
-                                       is_lower_better=True))
+        outcome.rows.append(amount_row(f"worktree-mount-opened-{name}",
+                                       f"{name}, files that git status opens", "files",
+                                       [_opened(place, status)], 0, 0, is_lower_better=True))
 
 
 def _opened(place, command):

@@ -390,10 +390,8 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             }
         }
         self.blocks(current, piece, rest);
-        let may_be_run = is_shared
-            && current.may_be_run
-            && !current.shares_blocks
-            && self.runs.next() > first;
+        let may_be_run =
+            is_shared && current.may_be_run && !current.shares_blocks && self.runs.next() > first;
         if let Some(run) = self.runs.find_last(first).filter(|_| may_be_run) {
             self.runs.take_back(first);
             self.push(0, Event::Run { first: run });

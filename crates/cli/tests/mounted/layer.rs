@@ -29,7 +29,9 @@ fn only_what_the_layer_has_is_looked_at() {
         let mut command = HEDGEROW.command(&scene.path(place));
         command.arg("status").env("HEDGEROW_LOG", "info");
         let outcome = run(command);
-        outcome.stderr.contains("where its layer of changes has anything")
+        outcome
+            .stderr
+            .contains("where its layer of changes has anything")
     };
     assert!(is_layer_asked("w"));
     // An ordinary one has no such layer.
@@ -110,8 +112,22 @@ impl<'s> Player<'s> {
 
     fn step(&mut self) {
         const PATHS: [&str; 16] = [
-            "a", "d", "d/b", "d/e", "d/e/c", "d/e/f", "d/e/f/g", "d/new", "x", "x/y", "x/n.tmp",
-            "x/z/n", "run.sh", "link", "new", "d/e/empty",
+            "a",
+            "d",
+            "d/b",
+            "d/e",
+            "d/e/c",
+            "d/e/f",
+            "d/e/f/g",
+            "d/new",
+            "x",
+            "x/y",
+            "x/n.tmp",
+            "x/z/n",
+            "run.sh",
+            "link",
+            "new",
+            "d/e/empty",
         ];
         let path = *self.random.pick(&PATHS);
         let other = *self.random.pick(&PATHS);
@@ -193,8 +209,15 @@ impl<'s> Player<'s> {
     fn compare(&self, story: &str) {
         for line in QUESTIONS {
             let ours = self.scene.hedgerow("w", line);
-            let git = self.scene.by_git("w", &format!("--no-optional-locks {line}"));
-            assert_eq!(git.text(), ours.text(), "{line}, seed {}:\n  {story}", self.seed);
+            let git = self
+                .scene
+                .by_git("w", &format!("--no-optional-locks {line}"));
+            assert_eq!(
+                git.text(),
+                ours.text(),
+                "{line}, seed {}:\n  {story}",
+                self.seed
+            );
         }
     }
 }

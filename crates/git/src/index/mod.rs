@@ -274,7 +274,9 @@ impl Index {
 
     /// The positions of the entries for `path`, which are several if it is in conflict.
     pub(crate) fn rows_at(&self, path: &BStr) -> Range<usize> {
-        let start = self.entries.partition_point(|entry| self.path(entry) < path);
+        let start = self
+            .entries
+            .partition_point(|entry| self.path(entry) < path);
         let same = self.entries[start..]
             .iter()
             .take_while(|entry| self.path(entry) == path);

@@ -157,3 +157,102 @@ fn above(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|byte| *byte == b'/');
     &path[..end.unwrap_or(0)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Builder, Flags, Mode, Version};
+    use gix_hash::ObjectId;
+
+    /// Entries with these numbers as inodes.
+    fn index(entries: &[(&str, u32)]) -> Index {
+        let mut builder = Builder::new(gix_hash::Kind::Sha1, Version::default());
+        for (path, ino) in entries {
+            let stat = EntryStat {
+                ino: *ino,
+                ..EntryStat::default()
+            };
+            let id = ObjectId::from_bytes_or_panic(&[7; 20]);
+            let flags = Flags::default();
+            builder
+                .push((*path).into(), id, Mode::File, stat, flags)
+                .unwrap();
+        }
+        builder.finish()
+    }
+
+    /// The paths that are as in the image, and the outermost directories.
+    fn known(own: &[(&str, u32)], changes: &LayerChanges) -> (Vec<String>, Vec<String>) {
+        let image = index(&[
+            ("a", 1),
+            ("d/b", 2),
+            ("d/e/c", 3),
+            ("d/e/f/g", 4),
+            ("x/y", 5),
+        ]);
+        let own = index(own);
+        let known = compare(&own, &image, changes);
+        let rows = own.entries().iter().zip(&known.entries);
+        let rows = rows.filter(|(_, is_known)| **is_known);
+        let directories = known.directories.iter();
+        (
+            rows.map(|(entry, _)| own.path(entry).to_string()).collect(),
+            directories.map(|(path, _)| path.to_string()).collect(),
+        )
+    }
+
+    const ALL: [(&str, u32); 5] = [
+        ("a", 1),
+        ("d/b", 2),
+        ("d/e/c", 3),
+        ("d/e/f/g", 4),
+        ("x/y", 5),
+    ];
+
+    fn changes(paths: &[&str], directories: &[&str]) -> LayerChanges {
+        let owned = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect();
+        LayerChanges {
+            paths: owned(paths),
+            directories: owned(directories),
+        }
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn without_changes_all_is_as_in_the_image() {
+        let (paths, directories) = known(&ALL, &changes(&[], &[]));
+        assert_eq!(paths, words("a d/b d/e/c d/e/f/g x/y"));
+        assert_eq!(directories, [""]);
+    }
+
+    #[test]
+    fn what_the_layer_covers_is_not_known() {
+        let with = |paths: &[&str], directories: &[&str]| known(&ALL, &changes(paths, directories));
+        let (paths, directories) = with(&[".git", "d/b"], &["", "d"]);
+        assert_eq!(paths, words("a d/e/c d/e/f/g x/y"));
+        assert_eq!(directories, words("d/e x"));
+        // A directory that stands in the place of that in the image.
+        let (paths, directories) = with(&["d/e"], &["", "d"]);
+        assert_eq!(paths, words("a d/b x/y"));
+        assert_eq!(directories, words("x"));
+        // A directory in the place of a file, and one in which something was.
+        let (paths, directories) = with(&[], &["", "a", "x"]);
+        assert_eq!(paths, words("d/b d/e/c d/e/f/g x/y"));
+        assert_eq!(directories, words("d"));
+    }
+
+    #[test]
+    fn entries_that_the_image_does_not_have_are_not_known() {
+        let none = changes(&[], &[""]);
+        // Another file; and one of the image that the index does not name is untracked.
+        let (paths, directories) =
+            known(&[("a", 1), ("d/b", 9), ("d/e/f/g", 4), ("new", 1)], &none);
+        assert_eq!(paths, words("a d/e/f/g"));
+        assert_eq!(directories, words("d/e/f"));
+        let (paths, directories) = known(&[("moved", 1)], &none);
+        assert_eq!((paths, directories), (words(""), words("")));
+    }
+}

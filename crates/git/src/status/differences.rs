@@ -323,13 +323,7 @@ fn changed_rows(
             judged as u8
         }
     };
-    let (verdicts, _) = survey(
-        &worktree.root,
-        asked.len(),
-        path,
-        judge,
-        &worktree.engine(),
-    )?;
+    let (verdicts, _) = survey(&worktree.root, asked.len(), path, judge, &worktree.engine())?;
     let mut judged = vec![State::Clean; entries.len()];
     for (row, verdict) in asked.iter().zip(verdicts) {
         judged[*row] = State::from_byte(verdict);

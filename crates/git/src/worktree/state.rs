@@ -126,11 +126,7 @@ pub(crate) fn states_of(
 
 /// For each entry of `index` whether its file is known to be unchanged because the image of a mounted
 /// working tree has it; empty if of none, or if `asked`, the number of files in question, is small.
-pub(crate) fn files_as_in_image(
-    worktree: &Worktree<'_>,
-    index: &Index,
-    asked: usize,
-) -> Vec<bool> {
+pub(crate) fn files_as_in_image(worktree: &Worktree<'_>, index: &Index, asked: usize) -> Vec<bool> {
     let is_worth_it = asked >= WORTH_ASKING && worktree.is_own();
     let known = is_worth_it.then(|| monitor::as_in_image(worktree.repository, index));
     known.flatten().map_or(Vec::new(), |known| known.entries)

@@ -86,10 +86,7 @@ pub(crate) fn mount_image(repository: &Repository, image: &StoredImage) -> Resul
 }
 
 /// The index of an image, as bytes and read.
-pub(crate) fn read_index(
-    repository: &Repository,
-    image: &StoredImage,
-) -> Result<(Vec<u8>, Index)> {
+pub(crate) fn read_index(repository: &Repository, image: &StoredImage) -> Result<(Vec<u8>, Index)> {
     let path = &image.index;
     let content = hedgerow_fs::read_file(path, INDEX_LIMIT_BYTES)?;
     let content = content.ok_or_else(|| Error::Setup {

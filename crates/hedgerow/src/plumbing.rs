@@ -20,3 +20,8 @@ pub use hedgerow_writer as writer;
 
 /// Starting threads, of which there may be fewer than wanted.
 pub use hedgerow_fs::threads;
+
+/// What is at a path, and its removal.
+pub mod files {
+    pub use hedgerow_fs::{identity, remove_file, FileKind};
+}

@@ -69,6 +69,6 @@ pub fn window(workers: &Options) -> Window {
         Jobs::Auto => 4,
     };
     Window {
-        bytes: WINDOW_BYTES + count.saturating_mul(WORKER_BYTES),
+        bytes: WINDOW_BYTES.saturating_add(count.saturating_mul(WORKER_BYTES)),
     }
 }

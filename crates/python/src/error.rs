@@ -9,6 +9,7 @@ use hedgerow::{image, repository, SystemError};
 use pyo3::exceptions::PyOSError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::error::Error;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -16,6 +17,8 @@ use std::path::Path;
 
 /// "Bad message": what the system says of data that contradicts itself.
 const EBADMSG: i32 = 74;
+/// What the system says when it cannot say more.
+const EIO: i32 = 5;
 
 /// The `OSError` of a failed system call on `filename`: of the subclass that Python has for its number.
 pub(crate) fn os_error(
@@ -23,17 +26,31 @@ pub(crate) fn os_error(
     error: &io::Error,
     filename: Option<&Bound<'_, PyAny>>,
 ) -> PyErr {
-    match number(error) {
-        Some(number) => made(exception(py, number, filename)),
-        None => PyOSError::new_err(error.to_string()),
+    if let Some(raised) = raised(py, error) {
+        return raised;
     }
+    match number(error) {
+        Some(number) => made(exception(py, number, filename, None)),
+        None => made(exception(py, EIO, filename, Some(&error.to_string()))),
+    }
+}
+
+/// The exception that a function of the caller has raised, if that is what failed.
+fn raised(py: Python<'_>, error: &io::Error) -> Option<PyErr> {
+    let raised = error.get_ref()?.downcast_ref::<PyErr>()?;
+    Some(raised.clone_ref(py))
 }
 
 /// The system's number of an error, also if it was noticed before the system was asked.
 fn number(error: &io::Error) -> Option<i32> {
     const EEXIST: i32 = 17;
-    let is_existing = error.kind() == io::ErrorKind::AlreadyExists;
-    error.raw_os_error().or(is_existing.then_some(EEXIST))
+    const EINVAL: i32 = 22;
+    let noticed = match error.kind() {
+        io::ErrorKind::AlreadyExists => Some(EEXIST),
+        io::ErrorKind::InvalidInput => Some(EINVAL),
+        _ => None,
+    };
+    error.raw_os_error().or(noticed)
 }
 
 fn made(exception: PyResult<Bound<'_, PyAny>>) -> PyErr {
@@ -47,10 +64,14 @@ fn exception<'py>(
     py: Python<'py>,
     number: i32,
     filename: Option<&Bound<'py, PyAny>>,
+    words: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let words = py
-        .import(intern!(py, "os"))?
-        .call_method1(intern!(py, "strerror"), (number,))?;
+    let words = match words {
+        Some(words) => PyString::new(py, words).into_any(),
+        None => py
+            .import(intern!(py, "os"))?
+            .call_method1(intern!(py, "strerror"), (number,))?,
+    };
     let class = py.get_type::<PyOSError>();
     match filename {
         Some(filename) => class.call1((number, words, filename)),
@@ -99,7 +120,7 @@ fn broken(py: Python<'_>, name: &str, path: Option<&Path>, message: &str) -> PyE
 /// An error of `image` about the image at `path`.
 pub(crate) fn of_image(py: Python<'_>, error: &image::Error, path: Option<&Path>) -> PyErr {
     let of_entry = |number: i32, entry: &[u8]| match Flavor::Str.object(py, entry) {
-        Ok(entry) => made(exception(py, number, Some(&entry))),
+        Ok(entry) => made(exception(py, number, Some(&entry), None)),
         Err(error) => error,
     };
     const ENOENT: i32 = 2;
@@ -146,6 +167,9 @@ pub(crate) fn of_verb(py: Python<'_>, error: &(dyn Error + 'static), path: Optio
     let mut cause = error.source();
     while let Some(error) = cause {
         let source = error.downcast_ref::<io::Error>();
+        if let Some(raised) = source.and_then(|source| raised(py, source)) {
+            return raised;
+        }
         if let Some(number) = source.and_then(io::Error::raw_os_error) {
             return PyOSError::new_err((number, error_words(error)));
         }

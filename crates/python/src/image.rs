@@ -1,10 +1,10 @@
 //! Images, in SquashFS and in EROFS.
 
 use crate::error::{named, of_image, of_verb};
-use crate::path::{bytes_of, fspath, system_path, Flavor};
-use crate::ranges::Ranges;
+use crate::path::{bytes_of, fspath, no_pipe, system_path, Flavor};
+use crate::ranges::{Function, Ranges};
 use crate::repository::environment;
-use crate::run::{execution, run};
+use crate::run::{execution, run, run_for_file};
 use hedgerow::image::{
     create_with, extract, verify, AnyImage, Compressor, CreateOptions, Created, ExtractOptions,
     Hooks, NodeKind, Parts, ReadFile, Recipe, Settings, Source, WriteError,
@@ -12,12 +12,14 @@ use hedgerow::image::{
 use hedgerow::numbers::Shard;
 use hedgerow::{Execution, Repository, SystemError};
 use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An open image. Any number of threads may read it.
 #[pyclass(frozen, module = "hedgerow", name = "RawImage")]
@@ -25,6 +27,8 @@ struct RawImage {
     image: Mutex<Option<AnyImage>>,
     path: Option<PathBuf>,
     execution: Execution,
+    /// What the caller reads the image with.
+    read_at: Option<Arc<Function>>,
 }
 
 impl RawImage {
@@ -50,13 +54,15 @@ impl RawImage {
         py: Python<'_>,
     ) -> PyResult<Self> {
         let path = path.map(path_of).transpose()?;
-        let opened = match read_at {
+        let read_at = read_at.map(|read_at| Function::new(read_at.unbind()));
+        let opened = match &read_at {
             Some(read_at) => {
-                let ranges = Ranges::new(read_at.unbind(), length, path.clone());
+                let ranges = Ranges::new(read_at.clone(), length, path.clone());
                 py.detach(|| AnyImage::new(Box::new(ranges), offset))
             }
             None => {
                 let path = path.as_deref().unwrap_or(Path::new(""));
+                no_pipe(py, path)?;
                 py.detach(|| AnyImage::open(path, offset))
             }
         };
@@ -65,7 +71,21 @@ impl RawImage {
             image: Mutex::new(Some(image)),
             path,
             execution: execution(threads)?,
+            read_at,
         })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.read_at {
+            Some(read_at) => read_at.traverse(&visit),
+            None => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        if let Some(read_at) = &self.read_at {
+            read_at.clear();
+        }
     }
 
     /// The names and kinds of the entries of a directory.
@@ -197,7 +217,8 @@ fn image_create<'py>(
     let revision = bytes_of(&fspath(source)?)?;
     let environment = repository.as_ref().map(environment).transpose()?;
     let path = PathBuf::from(OsString::from_vec(revision.clone()));
-    let made = run(py, &options.execution, progress.as_ref(), || {
+    let file = (&*target, replace);
+    let made = run_for_file(py, &options.execution, progress.as_ref(), file, || {
         let create = |source| {
             let hooks = Hooks {
                 part: part.map(|shard| (shard, note.as_bytes())),
@@ -239,6 +260,7 @@ fn image_merge<'py>(
         return Err(PyValueError::new_err("there are no parts"));
     }
     let execution = execution(threads)?;
+    paths.iter().try_for_each(|path| no_pipe(py, path))?;
     let parts = run(py, &execution, None, || Parts::open(&paths))?;
     let parts = parts.map_err(|error| of_verb(py, &error, None))?;
     let settings = Stored::of_note(parts.made()).ok_or_else(|| {
@@ -246,7 +268,8 @@ fn image_merge<'py>(
         named(py, "Error", message)
     })?;
     let options = settings.options(replace, execution)?;
-    let merged = run(py, &options.execution, progress.as_ref(), || {
+    let file = (&*target, replace);
+    let merged = run_for_file(py, &options.execution, progress.as_ref(), file, || {
         parts.merge(&target, &options)
     })?;
     let merged = merged.map_err(|error| of_verb(py, &error, None))?;
@@ -267,6 +290,10 @@ impl Stored {
             PyValueError::new_err(error.to_string())
         };
         let Stored(compressor, level, block_bytes) = self;
+        if !block_bytes.is_power_of_two() || !BLOCK_BYTES.contains(block_bytes) {
+            let message = "block_size is a power of two from 4096 to 1048576";
+            return Err(PyValueError::new_err(message));
+        }
         let compressor = Compressor::from_name(compressor).map_err(wrong)?;
         let level = level.map(|level| level.to_string());
         let settings = Settings::parse(compressor, *block_bytes, level.as_deref(), []);
@@ -304,6 +331,8 @@ impl Stored {
     }
 }
 
+/// The sizes that blocks may have.
+const BLOCK_BYTES: RangeInclusive<u32> = 4 << 10..=1 << 20;
 /// Begins the note of a part.
 const NOTE: &str = "hedgerow.python.part.v1";
 
@@ -321,6 +350,7 @@ fn image_extract<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = image.py();
     let (image, target) = (path_of(image)?, path_of(target)?);
+    no_pipe(py, &image)?;
     let options = ExtractOptions {
         paths: paths.iter().map(bytes_of).collect::<PyResult<Vec<_>>>()?,
         replace,
@@ -357,6 +387,7 @@ fn image_verify<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = image.py();
     let path = path_of(image)?;
+    no_pipe(py, &path)?;
     let execution = execution(threads)?;
     let file = py.detach(|| ReadFile::open(&path));
     let file = file.map_err(|error: SystemError| crate::error::system(py, &error))?;

@@ -1,8 +1,8 @@
 //! Listings as files, of a whole tree or in parts.
 
 use crate::error::{of_listing, os_error, system};
-use crate::path::{bytes_of, fspath, system_path, Flavor};
-use crate::run::{execution, run};
+use crate::path::{bytes_of, fspath, no_pipe, system_path, Flavor};
+use crate::run::{execution, run_for_file};
 use hedgerow::walk::listing::{
     merge, read_rest, write_listing, write_part, Format, Output, PartOptions,
 };
@@ -64,7 +64,8 @@ fn listing_write<'py>(
     let (root, target, walk) = (Root::open(root)?, path_of(path)?, options.walk()?);
     let output = output(py, &target, options.replace)?;
     let omitted = Omitted::new(options.raises, &walk.execution.cancel);
-    let written = run(py, &walk.execution, progress.as_ref(), || {
+    let file = (&*target, options.replace);
+    let written = run_for_file(py, &walk.execution, progress.as_ref(), file, || {
         let tell = |omission| omitted.add(omission);
         write_listing(root.directory, &root.path, output, format, &walk, &tell)
     })?;
@@ -105,7 +106,8 @@ fn listing_part<'py>(
     };
     let execution = &part.walk.execution;
     let omitted = Omitted::new(options.raises, &execution.cancel);
-    let written = run(py, execution, progress.as_ref(), || {
+    let file = (&*target, options.replace);
+    let written = run_for_file(py, execution, progress.as_ref(), file, || {
         let tell = |omission| omitted.add(omission);
         write_part(root.directory, given, output, &part, &tell)
     })?;
@@ -128,10 +130,12 @@ fn listing_merge<'py>(
     let py = path.py();
     let format = format_named(format)?;
     let parts = parts.iter().map(path_of).collect::<PyResult<Vec<_>>>()?;
+    parts.iter().try_for_each(|part| no_pipe(py, part))?;
     let target = path_of(path)?;
     let output = output(py, &target, replace)?;
     let execution = Execution::default();
-    let merged = run(py, &execution, progress.as_ref(), || {
+    let file = (&*target, replace);
+    let merged = run_for_file(py, &execution, progress.as_ref(), file, || {
         let temporary = directory_of(&target);
         merge(&parts, output, format, &temporary, &execution)
     })?;
@@ -149,6 +153,7 @@ fn listing_merge<'py>(
 fn listing_rest<'py>(path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let py = path.py();
     let path = path_of(path)?;
+    no_pipe(py, &path)?;
     let left = py.detach(|| read_rest(&path));
     paths(py, &left.map_err(|error| of_listing(py, &error))?)
 }

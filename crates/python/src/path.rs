@@ -1,11 +1,16 @@
 //! Paths as Python has them (`str` in the encoding of the file system, or `bytes`) and as the system
 //! has them.
 
+use crate::error::os_error;
+use hedgerow::plumbing::files::{identity, FileKind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// What the names of a tree are for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +82,25 @@ pub(crate) fn fspath<'py>(path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
     let py = path.py();
     py.import(intern!(py, "os"))?
         .call_method1(intern!(py, "fspath"), (path,))
+}
+
+/// Whether there are no positions in a file of this kind.
+fn is_stream(kind: FileKind) -> bool {
+    matches!(kind, FileKind::Fifo | FileKind::CharacterDevice)
+}
+
+/// Refuses pipes and devices as a file whose parts are read in any order. To open a pipe would wait, without an
+/// end, for somebody who writes to it.
+pub(crate) fn no_pipe(py: Python<'_>, path: &Path) -> PyResult<()> {
+    const ESPIPE: i32 = 29;
+    match py.detach(|| identity(path, true)) {
+        Ok(found) if is_stream(found.kind) => {
+            let path = Flavor::Str.object(py, path.as_os_str().as_bytes())?;
+            let error = io::Error::from_raw_os_error(ESPIPE);
+            Err(os_error(py, &error, Some(&path)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Appends the name `name` to the path `path` as `os.path.join` does.

@@ -2,6 +2,8 @@
 
 use hedgerow::image::ReadAt;
 use hedgerow::SystemError;
+use pyo3::exceptions::PyValueError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::VecDeque;
@@ -14,9 +16,37 @@ const CHUNK_BYTES: u64 = 128 << 10;
 /// Number of chunks that are kept.
 const KEPT: usize = 128;
 
+/// A function of the caller; `None` once the garbage collector has taken it.
+pub(crate) struct Function(Mutex<Option<Py<PyAny>>>);
+
+impl Function {
+    pub(crate) fn new(function: Py<PyAny>) -> Arc<Self> {
+        Arc::new(Function(Mutex::new(Some(function))))
+    }
+
+    fn get(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let function = function.as_ref().map(|function| function.clone_ref(py));
+        function.ok_or_else(|| PyValueError::new_err("I/O operation on a closed image"))
+    }
+
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self.0.try_lock() {
+            Ok(function) => visit.call(&*function),
+            // In use: it is no garbage.
+            Err(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        let function = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(function);
+    }
+}
+
 /// Bytes that a function gives for a position and a number.
 pub(crate) struct Ranges {
-    read_at: Py<PyAny>,
+    read_at: Arc<Function>,
     length: u64,
     path: PathBuf,
     /// The chunks that were read last, the latest at the end.
@@ -24,7 +54,7 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    pub(crate) fn new(read_at: Py<PyAny>, length: u64, path: Option<PathBuf>) -> Self {
+    pub(crate) fn new(read_at: Arc<Function>, length: u64, path: Option<PathBuf>) -> Self {
         Ranges {
             read_at,
             length,
@@ -35,21 +65,13 @@ impl Ranges {
 
     fn ask(&self, position: u64, count: u64) -> Result<Vec<u8>, SystemError> {
         let asked = Python::attach(|py| {
-            let read = self.read_at.call1(py, (position, count))?;
+            let function = self.read_at.get(py)?;
+            let read = function.call1(py, (position, count))?;
             let bytes = read.bind(py).cast::<PyBytes>()?;
             Ok::<_, PyErr>(bytes.as_bytes().to_vec())
         });
-        let asked = asked.map_err(|error| {
-            let number = Python::attach(|py| {
-                let number = error.value(py).getattr("errno").ok()?;
-                number.extract::<i32>().ok()
-            });
-            match number {
-                Some(number) => io::Error::from_raw_os_error(number),
-                None => io::Error::other(error.to_string()),
-            }
-        });
-        asked.map_err(|source| SystemError::new("read", &self.path, source))
+        // The caller gets the exception as it is, above all that of an interruption.
+        asked.map_err(|error| SystemError::new("read", &self.path, io::Error::other(error)))
     }
 
     fn chunk(&self, number: u64) -> Result<Arc<[u8]>, SystemError> {

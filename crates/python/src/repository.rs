@@ -1,6 +1,6 @@
 //! Git repositories: walking history, reading objects.
 
-use crate::error::{named, of_verb};
+use crate::error::{named, of_verb, os_error};
 use crate::path::{bytes_of, fspath, system_path, Flavor};
 use crate::run::{execution, run};
 use hedgerow::plumbing::engine::{run_ordered, Failure, Window};
@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use std::error::Error;
 use std::ffi::OsString;
+use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -30,8 +31,15 @@ pub(crate) fn failed(py: Python<'_>) -> impl Fn(repository::Error) -> PyErr + '_
 /// The environment that git's settings come from: that of the interpreter, as it is now.
 pub(crate) fn environment(path: &Bound<'_, PyAny>) -> PyResult<Environment> {
     let py = path.py();
-    let directory = PathBuf::from(OsString::from_vec(system_path(&fspath(path)?)?));
-    let directory = std::path::absolute(directory)?;
+    let given = fspath(path)?;
+    let directory = PathBuf::from(OsString::from_vec(system_path(&given)?));
+    let directory = if directory.as_os_str().is_empty() {
+        const ENOENT: i32 = 2;
+        Err(io::Error::from_raw_os_error(ENOENT))
+    } else {
+        std::path::absolute(directory)
+    };
+    let directory = directory.map_err(|error| os_error(py, &error, Some(&given)))?;
     let variables = py.import("os")?.getattr("environb")?;
     let variables = variables.call_method0("items")?;
     let mut pairs = Vec::new();

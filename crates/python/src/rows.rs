@@ -13,14 +13,14 @@ use hedgerow::walk::{
     rows, Next, OpenDirectory, Patterns, RowOptions, RowStream, Selection, WalkOptions,
 };
 use hedgerow::{Execution, Recorder};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How often the interpreter is asked for signals.
 const POLL_TIME: Duration = Duration::from_millis(20);
@@ -77,13 +77,15 @@ fn walk_rows(
         schema: schema.clone(),
         errors: Arc::default(),
         recorder,
-        reader: Mutex::new(Some(Reader {
+        reader: Mutex::new(Place::Here(Box::new(Reader {
             schema,
-            stream,
+            stream: Some(stream),
+            process: std::process::id(),
+            asked: Instant::now(),
             path: root_path,
             errors: Arc::default(),
             raises: errors == "raise",
-        })),
+        }))),
     }
     .sharing())
 }
@@ -97,16 +99,28 @@ struct Rows {
     /// What could not be read, if that is collected.
     errors: Errors,
     recorder: Option<Arc<Recorder>>,
-    reader: Mutex<Option<Reader>>,
+    reader: Mutex<Place>,
+}
+
+enum Place {
+    Here(Box<Reader>),
+    /// A thread waits for a batch.
+    InUse,
+    /// Read to the end, closed, or given to who reads the stream.
+    Over,
 }
 
 impl Rows {
     /// Lets the reader add to the same list of errors.
     fn sharing(self) -> Self {
-        if let Some(reader) = &mut *self.reader.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Place::Here(reader) = &mut *self.lock() {
             reader.errors = self.errors.clone();
         }
         self
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Place> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn statistics(&self, py: Python<'_>) -> PyResult<Statistics> {
@@ -116,60 +130,38 @@ impl Rows {
         Ok(recorder.snapshot())
     }
 
-    fn take(&self, py: Python<'_>) -> PyResult<Reader> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.take().ok_or_else(|| {
-            named(
-                py,
-                "Error",
-                "the rows of a walk can be taken once, by one reader",
-            )
-        })
-    }
-}
-
-#[pymethods]
-impl Rows {
-    /// The batches as a capsule `arrow_array_stream`.
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Other schemas may be refused: the consumer casts.
-        let _ = requested_schema;
-        let reader = self.take(py)?;
-        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
-    }
-
-    /// The columns as a capsule `arrow_schema`.
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        schema_capsule(py, &self.schema)
-    }
-
-    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let mut reader = {
-            let mut place = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            match place.take() {
-                Some(reader) => reader,
-                None => return Ok(None),
+    fn take(&self, py: Python<'_>) -> PyResult<Box<Reader>> {
+        let mut place = self.lock();
+        match std::mem::replace(&mut *place, Place::Over) {
+            Place::Here(reader) => Ok(reader),
+            other => {
+                *place = other;
+                let message = "the rows of a walk can be taken once, by one reader";
+                Err(named(py, "Error", message))
             }
-        };
+        }
+    }
+
+    /// Waits for the next batch. Afterwards the reader is where it was, unless that was the end.
+    fn next_of(&self, py: Python<'_>, mut reader: Box<Reader>) -> PyResult<Option<Batch>> {
+        if reader.is_of_parent() {
+            return Err(named(py, "Error", OF_PARENT));
+        }
         loop {
-            let (next, back) = py.detach(move || (reader.stream.next(POLL_TIME), reader));
+            let (next, back) = py.detach(move || (reader.next_rows(), reader));
             reader = back;
             match next {
                 Next::Batch(rows) => {
                     let batch = record_batch(&reader.schema, *rows);
                     let batch = batch.map_err(|error| of_verb(py, &error, None))?;
                     reader.keep_errors();
-                    *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
+                    let mut place = self.lock();
+                    if matches!(*place, Place::InUse) {
+                        *place = Place::Here(reader);
+                    } else {
+                        drop(place);
+                        py.detach(|| drop(reader));
+                    }
                     return Ok(Some(Batch(batch)));
                 }
                 Next::Pending => py.check_signals()?,
@@ -186,6 +178,56 @@ impl Rows {
                 Next::Failed(message) => return Err(crate::error::internal(py, &message)),
             }
         }
+    }
+}
+
+#[pymethods]
+impl Rows {
+    /// The batches as a capsule `arrow_array_stream`.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // Other schemas may be refused: the consumer casts.
+        let _ = requested_schema;
+        let reader = self.take(py)?;
+        let stream = FFI_ArrowArrayStream::new(reader);
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The columns as a capsule `arrow_schema`.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+
+    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        // Who takes batches in a loop of C is interrupted here alone, if they come fast.
+        py.check_signals()?;
+        let reader = {
+            let mut place = self.lock();
+            match std::mem::replace(&mut *place, Place::InUse) {
+                Place::Here(reader) => reader,
+                Place::InUse => {
+                    let message = "the rows are being read by another thread";
+                    return Err(PyValueError::new_err(message));
+                }
+                Place::Over => {
+                    *place = Place::Over;
+                    return Ok(None);
+                }
+            }
+        };
+        let next = self.next_of(py, reader);
+        if !matches!(next, Ok(Some(_))) {
+            *self.lock() = Place::Over;
+        }
+        next
     }
 
     /// What could not be read so far, each as an `OSError`.
@@ -225,12 +267,8 @@ impl Rows {
 
     /// Ends the walk.
     fn close(&self, py: Python<'_>) {
-        let reader = self
-            .reader
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        py.detach(|| drop(reader));
+        let place = std::mem::replace(&mut *self.lock(), Place::Over);
+        py.detach(|| drop(place));
     }
 
     fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -284,16 +322,44 @@ impl Batch {
 /// The batches for who reads the stream, on any thread.
 struct Reader {
     schema: SchemaRef,
-    stream: RowStream,
+    /// There until it is dropped.
+    stream: Option<RowStream>,
+    /// The process that began the walk: a child has none of its threads.
+    process: u32,
+    /// When the interpreter was asked for signals, by who reads the stream.
+    asked: Instant,
     path: PathBuf,
     errors: Errors,
     raises: bool,
 }
 
+/// Why a child cannot read.
+const OF_PARENT: &str = "the walk is under way in the process that forked";
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        // In a child, the end would be waited for without an end.
+        if self.is_of_parent() {
+            std::mem::forget(self.stream.take());
+        }
+    }
+}
+
 impl Reader {
+    /// The next rows, or what else there is to tell within a short time.
+    fn next_rows(&mut self) -> Next {
+        let stream = self.stream.as_mut();
+        stream.map_or(Next::End, |stream| stream.next(POLL_TIME))
+    }
+
+    fn is_of_parent(&self) -> bool {
+        std::process::id() != self.process
+    }
+
     fn keep_errors(&self) {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        for omission in self.stream.omissions() {
+        let omissions = self.stream.as_ref().map(RowStream::omissions);
+        for omission in omissions.unwrap_or_default() {
             let path = crate::path::join(self.path.as_os_str().as_bytes(), &omission.path);
             errors.push((path, omission.source));
         }
@@ -313,8 +379,18 @@ impl Iterator for Reader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.is_of_parent() {
+            return Some(Err(ArrowError::ExternalError(OF_PARENT.into())));
+        }
+        // Batches may come so fast that none is waited for.
+        if self.asked.elapsed() >= POLL_TIME {
+            self.asked = Instant::now();
+            if let Some(error) = interruption() {
+                return Some(Err(error));
+            }
+        }
         loop {
-            match self.stream.next(POLL_TIME) {
+            match self.next_rows() {
                 Next::Batch(rows) => {
                     self.keep_errors();
                     return Some(record_batch(&self.schema, *rows));
@@ -341,7 +417,8 @@ impl Iterator for Reader {
 /// Whether the user has interrupted. The reader's error is one of its library: the interpreter is told
 /// to raise KeyboardInterrupt as soon as it runs again.
 fn interruption() -> Option<ArrowError> {
-    Python::attach(|py| {
+    // There is nobody to ask once the interpreter ends.
+    let interrupted = Python::try_attach(|py| {
         let error = py.check_signals().err()?;
         if error.is_instance_of::<PyKeyboardInterrupt>(py) {
             let again = py
@@ -352,7 +429,8 @@ fn interruption() -> Option<ArrowError> {
             }
         }
         Some(ArrowError::ExternalError(error.to_string().into()))
-    })
+    });
+    interrupted.flatten()
 }
 
 impl RecordBatchReader for Reader {

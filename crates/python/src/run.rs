@@ -2,11 +2,13 @@
 //! progress meanwhile.
 
 use crate::error;
+use hedgerow::plumbing::files::{identity, remove_file, FileKind};
 use hedgerow::plumbing::threads::start_scoped;
 use hedgerow::{Execution, Jobs};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -66,6 +68,34 @@ pub(crate) fn run<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    run_or_undo(py, execution, progress, work, |_| ())
+}
+
+/// The same for work that creates the file `target`: after an exception there is none, even if it was
+/// complete by then. One that replaced another stays.
+pub(crate) fn run_for_file<T: Send, E: Send>(
+    py: Python<'_>,
+    execution: &Execution,
+    progress: Option<&Bound<'_, PyAny>>,
+    (target, replace): (&Path, bool),
+    work: impl FnOnce() -> Result<T, E> + Send,
+) -> PyResult<Result<T, E>> {
+    run_or_undo(py, execution, progress, work, |made| {
+        let is_file = || identity(target, false).is_ok_and(|found| found.kind == FileKind::File);
+        if made.is_ok() && !replace && is_file() {
+            // The exception says more than that this failed.
+            let _ = remove_file(target);
+        }
+    })
+}
+
+fn run_or_undo<T: Send>(
+    py: Python<'_>,
+    execution: &Execution,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce() -> T + Send,
+    undo: impl FnOnce(T),
+) -> PyResult<T> {
     let over = Over::default();
     std::thread::scope(|threads| {
         let tell = Tell(&over);
@@ -92,6 +122,9 @@ pub(crate) fn run<T: Send>(
         }
         let result = worker.join();
         if let Some(interruption) = interruption {
+            if let Ok(result) = result {
+                undo(result);
+            }
             return Err(interruption);
         }
         let result = result.map_err(|payload| {
@@ -101,8 +134,13 @@ pub(crate) fn run<T: Send>(
             let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
             error::internal(py, &message.unwrap_or_default())
         })?;
-        tell_progress(execution, progress)?;
-        Ok(result)
+        match tell_progress(execution, progress) {
+            Ok(()) => Ok(result),
+            Err(error) => {
+                undo(result);
+                Err(error)
+            }
+        }
     })
 }
 

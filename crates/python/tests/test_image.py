@@ -2,6 +2,7 @@
 
 import errno
 import filecmp
+import gc
 import hashlib
 import os
 import random
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import weakref
 
 import pytest
 
@@ -169,6 +171,15 @@ def test_the_file_system(tree, image):
         assert file.read() == (tree / "d1/e1/f1").read_bytes()
 
 
+def test_what_fsspec_asks_besides(tree, image):
+    pytest.importorskip("fsspec")
+    from hedgerow.filesystem import HedgerowFileSystem
+
+    files = HedgerowFileSystem(str(image))
+    assert files._strip_protocol(["hedgerow://large", "/d1/"]) == ["large", "d1"]
+    assert files.modified("large").timestamp() == int((tree / "large").stat().st_mtime)
+
+
 def test_an_image_that_is_elsewhere(tree, image):
     """Of a file system without local files, by ranges."""
     fsspec = pytest.importorskip("fsspec")
@@ -234,6 +245,130 @@ def test_errors_of_a_remote_file(image):
         failing.fails = True
         with pytest.raises(ConnectionResetError):
             opened.read("large")
+
+
+def test_exceptions_of_a_file_arrive_as_they_are(image):
+    """Above all that of an interruption, which was an OSError once."""
+
+    class File:
+        def __init__(self, file):
+            self.file = file
+            self.error = None
+
+        def seek(self, *position):
+            return self.file.seek(*position)
+
+        def read(self, count):
+            if self.error is not None:
+                raise self.error
+            # Fewer than were asked for, as a raw file may.
+            return bytearray(self.file.read(min(count, 10_000)))
+
+    with open(image, "rb") as inner:
+        file = File(inner)
+        opened = images.open(file)
+        assert opened.read("large")[:9] == b"00000000\n"
+        for error in (
+            KeyboardInterrupt(),
+            KeyError("key"),
+            MemoryError(),
+            OSError("no number"),
+            ConnectionResetError(errno.ECONNRESET, "gone", "name"),
+        ):
+            file.error = None
+            opened = images.open(file)
+            file.error = error
+            with pytest.raises(type(error)) as caught:
+                opened.read("large")
+            assert caught.value is error
+            with pytest.raises(type(error)) as caught:
+                images.open(file)
+            assert caught.value is error
+
+
+def test_a_named_file_is_named(image, tmp_path):
+    (tmp_path / "broken").write_bytes(image.read_bytes()[:200])
+    with open(tmp_path / "broken", "rb") as file:
+        with pytest.raises(ImageError) as caught:
+            images.open(file)
+    assert caught.value.filename == str(tmp_path / "broken")
+
+
+def test_a_file_that_holds_its_image_is_collected(image):
+    class File:
+        def __init__(self):
+            self.file = open(image, "rb")
+            self.seek, self.read = self.file.seek, self.file.read
+            self.image = images.open(self)
+
+    gc.collect()
+    file = File()
+    file.image.read("large")
+    gone = weakref.ref(file)
+    del file
+    gc.collect()
+    assert gone() is None
+
+
+def test_numbers_that_make_no_sense(tree, image, tmp_path):
+    for size in (0, 1, 3, 2048, 5000, 2 << 20, 1 << 31):
+        with pytest.raises(ValueError, match="block_size"):
+            images.create(tree, tmp_path / "never", block_size=size)
+    assert os.listdir(tmp_path) == []
+    images.create(tree, tmp_path / "image", threads=2**64 - 1)
+    assert digest(tmp_path / "image") == digest(image)
+    images.extract(image, tmp_path / "nothing", strip_components=2**64 - 1)
+    assert os.listdir(tmp_path / "nothing") == []
+
+
+def test_wrong_kinds_of_arguments(image, tmp_path):
+    for wrong in (None, 3, [], object()):
+        with pytest.raises(TypeError):
+            images.open(wrong)
+    # It was taken for a sequence of letters.
+    with pytest.raises(TypeError, match="paths"):
+        images.extract(image, tmp_path / "never", paths="d1")
+    with pytest.raises(TypeError, match="parts"):
+        images.merge("part", tmp_path / "never")
+    with images.open(image) as opened:
+        assert list(opened.walk(b"d1")) == list(opened.walk("d1"))
+        for wrong in (None, 3):
+            with pytest.raises(TypeError):
+                next(opened.walk(wrong))
+        with pytest.raises(TypeError, match="paths"):
+            opened.read_many("large")
+        with pytest.raises(ValueError):
+            opened.open("large").detach().seek(0, 7)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_pipe_is_no_image(image, tmp_path):
+    """To open it would wait for somebody who writes to it, and not end when it is interrupted."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for use in (
+        images.open,
+        images.verify,
+        lambda path: images.extract(path, tmp_path / "never"),
+        lambda path: images.merge([path], tmp_path / "never"),
+        lambda path: hedgerow.listing.merge([path], tmp_path / "never"),
+        hedgerow.listing.read_rest,
+    ):
+        with pytest.raises(OSError) as caught:
+            use(pipe)
+        assert (caught.value.errno, caught.value.filename) == (errno.ESPIPE, str(pipe))
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_an_exception_of_progress_leaves_no_image(tree, tmp_path):
+    """Also of its last call, when the image is complete."""
+
+    def stop(*row):
+        raise KeyError(row)
+
+    with pytest.raises(KeyError):
+        images.create(tree, tmp_path / "image", progress=stop)
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")

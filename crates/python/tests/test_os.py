@@ -1,5 +1,7 @@
 """hedgerow.os beside the os of the standard library."""
 
+import collections
+import gc
 import os
 import random
 import signal
@@ -135,6 +137,48 @@ def test_what_changes_meanwhile_is_seen(own_tree):
             assert "new file" in seen[path]
 
 
+def test_loops_of_links_end_where_they_end_for_python(tmp_path):
+    """The system follows forty links of a path. What is beyond is a file for os.walk, not an error."""
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "directory" / "file").touch()
+    (tmp_path / "loop").symlink_to(".")
+    (tmp_path / "other").symlink_to("directory")
+
+    def walked(walk):
+        told = []
+        rows = list(walk(tmp_path, onerror=told.append, followlinks=True))
+        return rows, [(error.errno, error.filename) for error in told]
+
+    rows, told = walked(os.walk)
+    assert len(rows) > 40 and told == []
+    assert walked(hos.walk) == (rows, told)
+
+
+def test_names_that_the_caller_adds(tmp_path):
+    (tmp_path / "a").mkdir()
+    for added, expected in (("null\0byte", ValueError), (b"bytes", TypeError), (3, TypeError)):
+        for walk in (os.walk, hos.walk):
+            seen = []
+            with pytest.raises(expected):
+                for path, directories, _ in walk(tmp_path):
+                    seen.append(path)
+                    if path == str(tmp_path):
+                        directories.append(added)
+            assert walk is os.walk or seen == [str(tmp_path), str(tmp_path / "a")]
+
+
+def test_a_directory_that_was_removed_is_empty(tmp_path, monkeypatch):
+    """As it is for who reads it with the C library."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    os.rmdir(gone)
+    told = []
+    assert both(".", onerror=told.append) == ([(".", [], [])], [(".", [], [])])
+    assert list(os.scandir(".")) == list(hos.scandir(".")) == []
+    assert told == []
+
+
 def test_errors_are_told(tmp_path):
     (tmp_path / "plain").touch()
     for top in (tmp_path / "nothing", tmp_path / "plain"):
@@ -191,6 +235,22 @@ def test_a_reader_who_stops_leaves_nothing(tree):
     for _ in range(50):
         for _ in hos.walk(tree):
             break
+    assert left() == before
+
+
+def test_a_walk_in_a_cycle_is_collected(tree):
+    class Holder:
+        pass
+
+    gc.collect()
+    before = left()
+    for _ in range(5):
+        holder = Holder()
+        holder.walk = hos.walk(tree, onerror=lambda error, holder=holder: None)
+        for _ in range(20):
+            next(holder.walk)
+    del holder
+    gc.collect()
     assert left() == before
 
 
@@ -382,6 +442,30 @@ while True:
     # The interpreter's end is in it, on a machine that may be busy.
     assert time.monotonic() - started < 1
     assert b"KeyboardInterrupt" in errors and child.returncode == -signal.SIGINT
+
+
+def test_a_loop_of_c_is_interrupted(tmp_path):
+    """Nothing of the interpreter runs in it but the walk."""
+    for name in "abc":
+        (tmp_path / name).symlink_to(".")
+
+    class Late(Exception):
+        pass
+
+    def stop(*_):
+        raise Late(time.monotonic())
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        started = time.monotonic()
+        with pytest.raises(Late) as caught:
+            # A walk that has no end.
+            collections.deque(hos.walk(tmp_path, followlinks=True), maxlen=0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert caught.value.args[0] - started < 0.5 + 0.3
 
 
 def environment():

@@ -1,7 +1,9 @@
 """The package as it is installed."""
 
+import copy
 import importlib.metadata
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +45,24 @@ def test_mypy_accepts_the_example():
         assert status == 0, out + errors
 
 
+def test_stubs_tell_what_is_there(tmp_path):
+    pytest.importorskip("mypy.stubtest")
+    (tmp_path / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\n")
+    # What pyo3 adds, what fsspec does not tell, and an alias that is taken for one of another kind.
+    (tmp_path / "allowed").write_text(
+        """
+hedgerow\\._hedgerow\\.__all__
+hedgerow\\.filesystem\\..*
+hedgerow\\.listing\\.Errors
+hedgerow\\.__main__
+"""
+    )
+    run = [sys.executable, "-m", "mypy.stubtest", "hedgerow", "--ignore-unused-allowlist"]
+    run += ["--mypy-config-file", "mypy.ini", "--allowlist", "allowed"]
+    found = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
 def test_everything_public_has_words():
     from hedgerow import errors, git, image, listing
     from hedgerow import os as hos
@@ -68,3 +88,43 @@ def test_an_import_is_cheap():
             check=True,
         ).stdout.split()
     )
+
+
+def test_exceptions_travel_between_processes():
+    """One that cannot be unpickled breaks a pool of processes."""
+    from hedgerow import errors
+
+    for error in (
+        errors.IncompleteListing("words", 3, ["a", "b"]),
+        errors.CheckoutRejected("words", ["path"]),
+        errors.PartialFailure("words", [("path", "reason")]),
+        errors.PartialFailure("words", []),
+        errors.GitError("words"),
+        errors.ImageError(74, "words", "name"),
+    ):
+        error.add_note("a note")
+        for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+            assert type(again) is type(error)
+            assert str(again) == str(error) and vars(again) == vars(error)
+
+
+def test_one_text_is_no_sequence(tmp_path):
+    """It would be taken for one of its characters."""
+    from hedgerow import listing
+
+    for wrong in ("*.o", b"*.o"):
+        with pytest.raises(TypeError, match="exclude"):
+            hedgerow.walk(tmp_path, exclude=wrong)
+        with pytest.raises(TypeError, match="exclude"):
+            listing.write_parquet(tmp_path, tmp_path / "file", exclude=wrong)
+        with pytest.raises(TypeError, match="rest"):
+            listing.walk_part(tmp_path, 1, tmp_path / "file", rest=wrong)
+        with pytest.raises(TypeError, match="parts"):
+            listing.merge(wrong, tmp_path / "file")
+    for budget in (-1, "-1", 2**64):
+        with pytest.raises(ValueError, match="budget"):
+            listing.walk_part(tmp_path, budget, tmp_path / "file")
+    with pytest.raises(FileNotFoundError) as caught:
+        hedgerow.Repository("")
+    assert caught.value.filename == ""
+    assert os.listdir(tmp_path) == []

@@ -205,6 +205,54 @@ def test_a_reader_who_stops_leaves_nothing(tree):
     assert left()[1] == before[1]
 
 
+def test_a_fork_leaves_the_walk_to_the_parent(tree):
+    rows = hedgerow.walk(tree, batch_rows=10)
+    stream = hedgerow.walk(tree, batch_rows=10)
+    next(rows)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            # It had waited for threads that it does not have.
+            signal.alarm(20)
+            with pytest.raises(hedgerow.errors.Error, match="forked"):
+                next(rows)
+            del rows, stream
+            assert sum(map(len, hedgerow.walk(tree))) > 1000
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert sum(map(len, rows)) + 10 == sum(map(len, stream)) > 1000
+
+
+def test_one_thread_waits_at_a_time(tree):
+    """The other is told, instead of taking it for the end."""
+    rows = hedgerow.walk("/usr", batch_rows=10**9, errors="collect")
+    failures = []
+
+    def wait():
+        try:
+            next(rows)
+        except BaseException as error:
+            failures.append(error)
+
+    first = threading.Thread(target=wait)
+    first.start()
+    time.sleep(0.2)
+    busy = first.is_alive()
+    rows_of_other = []
+    try:
+        rows_of_other = list(rows)
+    except ValueError as error:
+        assert "another thread" in str(error)
+    else:
+        assert not busy, rows_of_other
+    rows.close()
+    first.join()
+    assert failures == []
+
+
 def test_an_interruption_is_prompt():
     """/proc is large, and / is larger."""
     rows = hedgerow.walk("/", batch_rows=10**9, errors="collect")

@@ -166,7 +166,7 @@ fn stripped(node: Result<Node, NodeError>, components: usize) -> Option<Result<N
         Ok(node) if components > 0 && !node.path.is_empty() => node,
         other => return Some(other),
     };
-    let mut names = node.path.splitn_str(components + 1, "/");
+    let mut names = node.path.splitn_str(components.saturating_add(1), "/");
     node.path = names.nth(components)?.to_vec();
     Some(Ok(node))
 }

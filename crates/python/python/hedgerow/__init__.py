@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .git import checkout as checkout
     from .git import status as status
 
-    Path = Union[str, bytes, _os.PathLike[str], _os.PathLike[bytes]]
+    _Path = Union[str, bytes, _os.PathLike[str], _os.PathLike[bytes]]
 
 __all__ = [
     "Repository",
@@ -83,7 +83,7 @@ def __getattr__(name: str) -> object:
 
 
 def walk(
-    path: Path,
+    path: _Path,
     *,
     stat: bool = True,
     exclude: Sequence[str | bytes] = (),
@@ -129,6 +129,7 @@ def walk(
         ``plot()`` of the result.
     :raises OSError: *path* cannot be opened.
     """
+    from ._arguments import several
     from ._hedgerow import walk_rows
 
     if errors not in ("raise", "collect"):
@@ -136,7 +137,7 @@ def walk(
     return walk_rows(
         path,
         stat=stat,
-        exclude=list(exclude),
+        exclude=several("exclude", exclude),
         gitignore=gitignore,
         sort=sort,
         one_file_system=one_file_system,

@@ -1,6 +1,9 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Optional, TypedDict, Union
+from typing import Any, Optional, TypedDict, Union, final, type_check_only
+
+from .os import DirEntry as DirEntry
+from .os import scandir as scandir
 
 _Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
 _Name = Union[str, bytes]
@@ -8,6 +11,7 @@ _Progress = Optional[Callable[[str, int, int, int], object]]
 
 __version__: str
 
+@final
 class Rows:
     """The rows of a walk, which is under way."""
 
@@ -23,6 +27,7 @@ class Rows:
     def __enter__(self) -> Rows: ...
     def __exit__(self, *exception: object) -> None: ...
 
+@final
 class Batch:
     """Some rows of a walk."""
 
@@ -46,6 +51,7 @@ def walk_rows(
     record: bool,
 ) -> Rows: ...
 
+@type_check_only
 class ListingOptions(TypedDict):
     exclude: Sequence[_Name]
     gitignore: bool
@@ -73,6 +79,7 @@ def listing_merge(
 ) -> tuple[int, list[tuple[str, str]]]: ...
 def listing_rest(path: _Path) -> list[str]: ...
 
+@type_check_only
 class _StatusRows(TypedDict):
     changes: list[tuple[str, str, str, bool, Optional[str]]]
     untracked: list[str]
@@ -93,8 +100,9 @@ def status(
     path: _Path, *, untracked: str, ignored: bool, threads: int | None
 ) -> _StatusRows: ...
 
+@final
 class RawRepository:
-    def __init__(self, path: _Path) -> None: ...
+    def __new__(cls, path: _Path) -> RawRepository: ...
     @property
     def git_dir(self) -> str: ...
     @property
@@ -117,15 +125,16 @@ class RawRepository:
     ) -> list[tuple[str, int, str, Optional[int]]]: ...
     def packs(self) -> list[tuple[str, int, int, int]]: ...
 
+@final
 class RawImage:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         path: _Path | None,
         offset: int,
         threads: int | None,
         read_at: Callable[[int, int], bytes] | None = None,
         length: int = 0,
-    ) -> None: ...
+    ) -> RawImage: ...
     def list(self, path: _Name) -> list[tuple[str, str]]: ...
     def stat(
         self, path: _Name
@@ -167,3 +176,27 @@ def image_verify(
     image: _Path, *, threads: int | None, progress: _Progress
 ) -> tuple[list[str], int, int, int]: ...
 def panic_for_tests() -> None: ...
+
+@final
+class ScandirIterator:
+    def __iter__(self) -> ScandirIterator: ...
+    def __next__(self) -> DirEntry[Any]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> ScandirIterator: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class Walker:
+    def __new__(
+        cls,
+        top: _Name,
+        topdown: bool,
+        onerror: Callable[[OSError], object] | None,
+        followlinks: bool,
+    ) -> Walker: ...
+    def __iter__(self) -> Walker: ...
+    def __next__(self) -> tuple[Any, list[Any], list[Any]]: ...
+    def close(self) -> None: ...
+
+def before_fork() -> None: ...
+def after_fork() -> None: ...

@@ -6,7 +6,7 @@ import errno as _errno
 import os as _os
 import tempfile as _tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Union
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
@@ -76,6 +76,11 @@ def _located(url: Any, options: dict[str, Any] | None) -> tuple[Any, str]:
 
     system, path = fsspec.core.url_to_fs(url, **(options or {}))
     return system, path
+
+
+def naming(url: Path) -> AbstractContextManager[None]:
+    """Within it, errors of the system name *url* if they name nothing."""
+    return _naming({}, url)
 
 
 @contextmanager

@@ -26,6 +26,9 @@ class IncompleteListing(Error):
         #: The first of them; unusual bytes are escaped.
         self.examples = examples
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.count, self.examples), self.__dict__
+
 
 class GitError(Error):
     """Git's data or arguments do not allow it; in git's words where git has some."""
@@ -39,6 +42,9 @@ class CheckoutRejected(GitError):
         #: The paths that would lose something.
         self.paths = paths
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.paths), self.__dict__
+
     def __str__(self) -> str:
         return f"{self.args[0]}: {', '.join(self.paths[:5])}"
 
@@ -51,7 +57,12 @@ class PartialFailure(Error):
         #: What failed.
         self.failures = failures
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.failures), self.__dict__
+
     def __str__(self) -> str:
+        if not self.failures:
+            return str(self.args[0])
         path, reason = self.failures[0]
         return f"{self.args[0]}; the first: {path}: {reason}"
 

@@ -14,6 +14,7 @@ They cannot be written.
 
 from __future__ import annotations
 
+import datetime as _datetime
 import errno as _errno
 import os as _os
 import stat as _stat
@@ -69,7 +70,10 @@ class HedgerowFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
-        return super()._strip_protocol(path).strip("/")
+        stripped = super()._strip_protocol(path)
+        if isinstance(stripped, list):
+            return [path.strip("/") for path in stripped]
+        return stripped.strip("/")
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         return self._source.info(self._strip_protocol(path))
@@ -79,6 +83,12 @@ class HedgerowFileSystem(AbstractFileSystem):  # type: ignore[misc]
         info = self.info(path)
         entries = [info] if info["type"] != "directory" else self._source.entries(path)
         return entries if detail else [entry["name"] for entry in entries]
+
+    def modified(self, path: str) -> _datetime.datetime:
+        mtime = self.info(path).get("mtime")
+        if mtime is None:
+            raise NotImplementedError("Git keeps no times of files")
+        return _datetime.datetime.fromtimestamp(mtime, _datetime.timezone.utc)
 
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any

@@ -17,10 +17,12 @@ from __future__ import annotations
 import io as _io
 import os as _os
 from concurrent.futures import ThreadPoolExecutor
+from operator import index as _index
 from threading import Lock as _Lock
 from typing import Any, BinaryIO, Callable, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
 
 from . import _hedgerow, _remote
+from ._arguments import several
 from .errors import PartialFailure
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
@@ -176,7 +178,7 @@ def merge(
         the command line made them.
     :raises OSError: a part cannot be read, or *image* cannot be written.
     """
-    with _remote.inputs(parts, storage_options) as files:
+    with _remote.inputs(several("parts", parts), storage_options) as files:
         with _remote.output(image, storage_options, replace) as file:
             created, skipped = _hedgerow.image_merge(
                 files, file, replace=replace, threads=threads, progress=progress
@@ -206,7 +208,7 @@ def extract(
     entries, failures = _hedgerow.image_extract(
         image,
         directory,
-        paths=list(paths),
+        paths=several("paths", paths),
         replace=replace,
         strip_components=strip_components,
         threads=threads,
@@ -247,6 +249,8 @@ def open(
         if isinstance(name, str) and _remote.is_url(name):
             return Image(_of_url(name, storage_options or {}, offset, threads), name)
         return Image(_hedgerow.RawImage(image, offset, threads), _os.fsdecode(name))
+    if not (hasattr(image, "seek") and hasattr(image, "read")):
+        raise TypeError(f"an image is a path or a binary file, not {type(image).__name__}")
     return Image(_of_file(image, offset, threads), getattr(image, "name", "<file>"))
 
 
@@ -258,7 +262,8 @@ def _of_url(
     system, path = fsspec.core.url_to_fs(url, **options)
 
     def read_at(position: int, count: int) -> bytes:
-        return bytes(system.cat_file(path, start=position, end=position + count))
+        with _remote.naming(url):
+            return bytes(system.cat_file(path, start=position, end=position + count))
 
     return _hedgerow.RawImage(url, offset, threads, read_at, system.size(path))
 
@@ -269,10 +274,20 @@ def _of_file(file: BinaryIO, offset: int, threads: int | None) -> _hedgerow.RawI
     def read_at(position: int, count: int) -> bytes:
         with lock:
             file.seek(position)
-            return file.read(count)
+            content = bytes(file.read(count))
+            # A raw file may give less than it has.
+            while 0 < len(content) < count:
+                more = file.read(count - len(content))
+                if not more:
+                    break
+                content += more
+            return content
 
     length = file.seek(0, _os.SEEK_END)
-    return _hedgerow.RawImage(None, offset, threads, read_at, length)
+    name = getattr(file, "name", None)
+    if not isinstance(name, (str, bytes)):
+        name = None
+    return _hedgerow.RawImage(name, offset, threads, read_at, length)
 
 
 class Image:
@@ -307,10 +322,10 @@ class Image:
         """
         return Stat(*self._raw.stat(path))
 
-    def walk(self, path: str = "") -> Iterator[tuple[str, list[str], list[str]]]:
+    def walk(self, path: str | bytes = "") -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield paths, names of directories and other names, like :func:`os.walk`. Names may be taken
         out of the list of directories."""
-        pending = [path.strip("/")]
+        pending = [_os.fsdecode(path).strip("/")]
         while pending:
             directory = pending.pop()
             entries = self.listdir(directory)
@@ -331,8 +346,9 @@ class Image:
         self, paths: Sequence[str | bytes], *, threads: int | None = None
     ) -> list[bytes]:
         """The contents of several files, read in parallel."""
-        with ThreadPoolExecutor(threads or min(32, 2 * (_os.cpu_count() or 1))) as pool:
-            return list(pool.map(self.read, paths))
+        count = min(32, 2 * (_os.cpu_count() or 1)) if threads is None else _index(threads)
+        with ThreadPoolExecutor(count) as pool:
+            return list(pool.map(self.read, several("paths", paths)))
 
     def open(self, path: str | bytes, *, buffering: int = 131072) -> BinaryIO:
         """Open a file for reading bytes, with ``seek``."""
@@ -362,7 +378,10 @@ class _Member(_io.RawIOBase):
         return self._position
 
     def seek(self, offset: int, whence: int = _os.SEEK_SET) -> int:
-        base = {_os.SEEK_SET: 0, _os.SEEK_CUR: self._position, _os.SEEK_END: self._size}[whence]
+        bases = {_os.SEEK_SET: 0, _os.SEEK_CUR: self._position, _os.SEEK_END: self._size}
+        if whence not in bases:
+            raise ValueError(f"whence value {whence} unsupported")
+        base = bases[whence]
         if base + offset < 0:
             raise ValueError("negative seek position")
         self._position = base + offset

@@ -32,6 +32,7 @@ import os as _os
 from typing import Any, Callable, Iterable, Literal, NamedTuple, Optional, Sequence, Union
 
 from . import _hedgerow, _remote
+from ._arguments import several
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
 Progress = Optional[Callable[[str, int, int, int], object]]
@@ -178,7 +179,7 @@ def walk_part(
             file,
             entries=entries,
             seconds=seconds,
-            given=[""] if rest is None else list(rest),
+            given=[""] if rest is None else several("rest", rest),
             options=options,
             progress=progress,
         )
@@ -204,7 +205,7 @@ def merge(
     :raises hedgerow.errors.IncompleteListing: directories were left by a part and listed by none.
     :raises OSError: a part cannot be read, or *path* cannot be written.
     """
-    with _remote.inputs(parts, storage_options) as files:
+    with _remote.inputs(several("parts", parts), storage_options) as files:
         with _remote.output(path, storage_options, replace) as file:
             merged = _hedgerow.listing_merge(
                 files, file, format=format, replace=replace, progress=progress
@@ -249,7 +250,7 @@ def _options(
     if errors not in ("raise", "collect"):
         raise ValueError("errors is 'raise' or 'collect'")
     return {
-        "exclude": list(exclude),
+        "exclude": several("exclude", exclude),
         "gitignore": gitignore,
         "one_file_system": one_file_system,
         "max_depth": max_depth,
@@ -266,4 +267,6 @@ def _budget(budget: int | str | _datetime.timedelta) -> tuple[Optional[int], Opt
         if budget.endswith("s"):
             return None, float(budget[:-1])
         budget = int(budget)
+    if isinstance(budget, int) and not 0 <= budget < 2**64:
+        raise ValueError("a budget is a number of entries or a time")
     return budget, None

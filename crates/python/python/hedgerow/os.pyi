@@ -1,10 +1,12 @@
 import os as _os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import AnyStr, Generic, Literal, Protocol, TypeVar, overload, type_check_only
+from types import GenericAlias
+from typing import AnyStr, Generic, Literal, Protocol, TypeVar, final, overload, type_check_only
 
-_T_co = TypeVar("_T_co", covariant=True)
+__all__ = ["DirEntry", "scandir", "walk"]
 
+@final
 class DirEntry(Generic[AnyStr]):
     """An entry of a directory, like :class:`os.DirEntry`."""
 
@@ -19,6 +21,7 @@ class DirEntry(Generic[AnyStr]):
     def is_junction(self) -> Literal[False]: ...
     def stat(self, *, follow_symlinks: bool = True) -> _os.stat_result: ...
     def __fspath__(self) -> AnyStr: ...
+    def __class_getitem__(cls, key: object) -> GenericAlias: ...
 
 @type_check_only
 class _ScandirIterator(

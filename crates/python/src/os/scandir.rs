@@ -127,6 +127,15 @@ fn bytes_like(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(PyTuple::new(py, [first?, second?])?.into_any())
 }
 
+/// Whether there is more to read. A directory that was removed while it was open has no more entries: so
+/// it is for who lists it with the C library, as Python does.
+fn until_removed(read: std::io::Result<bool>) -> std::io::Result<bool> {
+    match read {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        other => other,
+    }
+}
+
 impl Reading {
     fn new(directory: Arc<OpenDirectory>, is_shared: bool, stats_all: bool) -> Self {
         Reading {
@@ -146,11 +155,11 @@ impl Reading {
         self.listing.clear();
         self.inodes.clear();
         self.next = 0;
-        while self.directory.read_with_inodes(
+        while until_removed(self.directory.read_with_inodes(
             &mut self.buffer,
             &mut self.listing,
             &mut self.inodes,
-        )? {
+        ))? {
             if !self.listing.is_empty() {
                 if self.stats_all {
                     self.stats = stat_entries(&self.directory, &self.listing);
@@ -178,6 +187,8 @@ impl ScandirIterator {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<DirEntry>> {
+        // Who takes entries in a loop of C is interrupted here alone.
+        py.check_signals()?;
         // It is taken out while the interpreter's lock is released.
         let Some(mut reading) = self.take() else {
             return Ok(None);

@@ -4,7 +4,8 @@ use super::{audit_scandir, fork};
 use crate::error::os_error;
 use crate::path::{bytes_of, join, system_path, Flavor};
 use hedgerow::walk::{Ahead, AheadOptions, Contents, Entered, Position};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Walker {
     top_down: bool,
     flavor: Flavor,
-    onerror: Option<Py<PyAny>>,
+    onerror: Mutex<Option<Py<PyAny>>>,
     follow_links: bool,
     /// `None` while it is in use, and after the end.
     walk: Mutex<Place>,
@@ -77,7 +78,7 @@ impl Walker {
         Ok(Walker {
             top_down: topdown,
             flavor,
-            onerror,
+            onerror: Mutex::new(onerror),
             follow_links: followlinks,
             walk: Mutex::new(Place::Here(Box::new(Walk {
                 ahead: None,
@@ -92,6 +93,8 @@ impl Walker {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
+        // Who takes directories in a loop of C is interrupted here alone.
+        py.check_signals()?;
         let mut walk = match std::mem::replace(&mut *self.lock(), Place::InUse) {
             Place::Here(walk) => walk,
             Place::InUse => return Err(PyValueError::new_err("generator already executing")),
@@ -110,6 +113,29 @@ impl Walker {
         step
     }
 
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // What is in use is no garbage.
+        if let Ok(onerror) = self.onerror.try_lock() {
+            visit.call(&*onerror)?;
+        }
+        if let Ok(place) = self.walk.try_lock() {
+            if let Place::Here(walk) = &*place {
+                for frame in &walk.stack {
+                    visit.call(&frame.directories)?;
+                    visit.call(&frame.yielded)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn __clear__(&self) {
+        let onerror = self.onerror.lock();
+        let onerror = onerror.unwrap_or_else(PoisonError::into_inner).take();
+        let place = std::mem::replace(&mut *self.lock(), Place::Over);
+        drop((onerror, place));
+    }
+
     /// Ends the walk: there are no more threads when this returns.
     fn close(&self, py: Python<'_>) {
         let place = std::mem::replace(&mut *self.lock(), Place::Over);
@@ -120,6 +146,11 @@ impl Walker {
 }
 
 impl Walker {
+    fn onerror(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let onerror = self.onerror.lock().unwrap_or_else(PoisonError::into_inner);
+        onerror.as_ref().map(|onerror| onerror.clone_ref(py))
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Place> {
         self.walk.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -145,7 +176,7 @@ impl Walker {
             };
             let ahead = walk.ahead.as_ref().expect("the walk has begun");
             let child = if self.top_down {
-                frame.next_of_caller(py, ahead)?
+                frame.next_of_caller(py, ahead, self.flavor)?
             } else {
                 frame.next_listed()
             };
@@ -179,7 +210,7 @@ impl Walker {
         let contents = match listed(py, ahead, position.as_ref(), &path)? {
             Entered::Contents(contents) => contents,
             Entered::Failed(error) => {
-                if let Some(onerror) = &self.onerror {
+                if let Some(onerror) = self.onerror(py) {
                     let error = os_error(py, &error, Some(&path_object));
                     onerror.call1(py, (error.into_value(py),))?;
                 }
@@ -298,7 +329,7 @@ impl Frame {
     }
 
     /// The next name in the list that the caller got, and may have changed.
-    fn next_of_caller(&mut self, py: Python<'_>, ahead: &Ahead) -> PyResult<Child> {
+    fn next_of_caller(&mut self, py: Python<'_>, ahead: &Ahead, flavor: Flavor) -> PyResult<Child> {
         let directories = self.directories.bind(py);
         if self.next == 0 {
             if self.path_is_root() && self.is_sorted_by_caller(py)? {
@@ -319,7 +350,11 @@ impl Frame {
         } else {
             crate::path::fspath(&name)?
         };
-        let name = bytes_of(&name)?;
+        if Flavor::of(&name) != Some(flavor) {
+            let message = "Can't mix strings and bytes in path components";
+            return Err(PyTypeError::new_err(message));
+        }
+        let name = system_path(&name)?;
         self.next += 1;
         let index = self.index_of(&name);
         self.entered += usize::from(index.is_some());

@@ -221,6 +221,7 @@ mod tests {
     use super::super::contents::Scratch;
     use super::*;
     use hedgerow_fs::OpenDirectory;
+    use std::path::Path;
 
     fn site(position: &[u32], contents: &Arc<Contents>) -> Arc<Site> {
         Arc::new(Site {
@@ -237,7 +238,13 @@ mod tests {
             hedgerow_fs::create_directory(&root.path().join(name)).unwrap();
         }
         let directory = OpenDirectory::open(root.path()).unwrap();
-        let read = Contents::read(&directory, &mut Scratch::default(), false, || false);
+        let read = Contents::read(
+            &directory,
+            Path::new("."),
+            &mut Scratch::default(),
+            false,
+            || false,
+        );
         Arc::new(read.unwrap().unwrap())
     }
 

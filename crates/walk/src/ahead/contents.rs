@@ -1,5 +1,8 @@
 use hedgerow_fs::{FileKind, Identity, Listing, OpenDirectory, ReadBuffer, Stat};
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// A directory that changed less than this before it was listed may have changed again without
@@ -30,10 +33,35 @@ pub(super) struct Scratch {
     listing: Listing,
 }
 
+/// Whether there is more to read. A directory that was removed while it was open has no more entries: so
+/// it is for who lists it with the C library.
+fn until_removed(read: io::Result<bool>) -> io::Result<bool> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        other => other,
+    }
+}
+
+/// The kind of what a link leads to, by its whole path: where that cannot be resolved, because it goes through
+/// too many links or is too long, the caller could not list it.
+fn kind_of_path(path: &Path, name: &[u8]) -> Option<FileKind> {
+    let path = path.join(OsStr::from_bytes(name));
+    let identity = hedgerow_fs::identity(&path, true).ok()?;
+    Some(identity.kind)
+}
+
+/// Whether the system takes no path to `name`.
+fn is_too_long(path: &Path, name: &[u8]) -> bool {
+    /// With the byte that ends it.
+    const PATH_MAX: usize = 4096;
+    path.as_os_str().len() + name.len() + 2 > PATH_MAX
+}
+
 impl Contents {
-    /// Reads `directory` to its end. `None` if `is_cancelled`.
+    /// Reads `directory`, which is at `path`, to its end. `None` if `is_cancelled`.
     pub(super) fn read(
         directory: &OpenDirectory,
+        path: &Path,
         scratch: &mut Scratch,
         follow_links: bool,
         is_cancelled: impl Fn() -> bool,
@@ -45,7 +73,7 @@ impl Contents {
         };
         let Scratch { buffer, listing } = scratch;
         listing.clear();
-        while directory.read(buffer, listing)? {
+        while until_removed(directory.read(buffer, listing))? {
             if is_cancelled() {
                 return Ok(None);
             }
@@ -58,10 +86,10 @@ impl Contents {
             // What cannot be looked up counts as no directory, as it does for Python's os.walk.
             let kind = entry.kind.or_else(|| Some(directory.stat(name).ok()?.kind));
             let is_link = kind == Some(FileKind::Symlink);
-            let leads_to = if is_link {
-                directory.kind_followed(name).ok()
-            } else {
-                kind
+            let leads_to = match is_link {
+                false => kind,
+                true if follow_links || is_too_long(path, name) => kind_of_path(path, name),
+                true => directory.kind_followed(name).ok(),
             };
             if leads_to == Some(FileKind::Directory) {
                 directories.push(number);

@@ -10,6 +10,7 @@ use contents::Scratch;
 use hedgerow_engine::{run_tasks, CancelToken, Execution, Failure};
 use hedgerow_fs::{threads, FileKind, OpenDirectory};
 use pace::Pace;
+use std::ffi::OsStr;
 use std::io;
 use std::iter::repeat_n;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -200,7 +201,7 @@ impl Ahead {
         }
         let read = OpenDirectory::open(path).and_then(|directory| {
             let scratch = &mut Scratch::default();
-            Contents::read(&directory, scratch, options.follow_links, || false)
+            Contents::read(&directory, path, scratch, options.follow_links, || false)
         });
         match read {
             Ok(contents) => Entered::Contents(Arc::new(contents.expect("it is not cancelled"))),
@@ -337,7 +338,7 @@ impl Shared {
         let read = opened.and_then(|directory| {
             let scratch = &mut Scratch::default();
             let follow = self.options.follow_links;
-            let contents = Contents::read(&directory, scratch, follow, || false)?;
+            let contents = Contents::read(&directory, path, scratch, follow, || false)?;
             let contents = contents.expect("it is not cancelled");
             Ok((directory, self.in_order(contents)))
         });
@@ -445,7 +446,8 @@ impl Shared {
         let directory = self.handles.count(directory);
         let contents = scope.operation("read directory", || {
             let follow = self.options.follow_links;
-            Contents::read(&directory, scratch, follow, || scope.is_cancelled())
+            let path = Path::new(OsStr::from_bytes(&path));
+            Contents::read(&directory, path, scratch, follow, || scope.is_cancelled())
         })?;
         Ok(contents.map(|contents| (path, directory, Arc::new(self.in_order(contents)))))
     }

@@ -14,7 +14,7 @@ pub struct Tip {
     pub is_left: bool,
     /// Its path, if it is a tree or a blob named by one.
     pub path: Vec<u8>,
-    /// The name as the user gave it, for messages.
+    /// The name as the user gave it, for messages; empty if that is the id.
     pub name: String,
 }
 
@@ -26,7 +26,16 @@ impl Tip {
             is_uninteresting,
             is_left: false,
             path: Vec::new(),
-            name: id.to_string(),
+            name: String::new(),
+        }
+    }
+
+    /// What messages call it.
+    pub(crate) fn shown_name(&self) -> String {
+        if self.name.is_empty() {
+            self.id.to_string()
+        } else {
+            self.name.clone()
         }
     }
 }

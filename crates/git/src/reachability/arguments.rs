@@ -248,7 +248,7 @@ impl<'r> RevisionArguments<'r> {
                 continue;
             };
             // The walk reports missing objects, so that no list is silently incomplete.
-            self.push(id, self.is_negated, &short.to_string());
+            self.push(id, self.is_negated, short.to_string());
         }
         Ok(())
     }
@@ -265,18 +265,18 @@ impl<'r> RevisionArguments<'r> {
         if let Some(id) = head {
             let is_excluded = |pattern: &BString| name_fits(pattern.as_ref(), "HEAD".into());
             if !self.excluded.iter().any(is_excluded) {
-                self.push(id, self.is_negated, "HEAD");
+                self.push(id, self.is_negated, "HEAD".to_owned());
             }
         }
         for id in self.repository.worktree_heads()? {
-            self.push(id, self.is_negated, "HEAD");
+            self.push(id, self.is_negated, "HEAD".to_owned());
         }
         Ok(())
     }
 
-    fn push(&mut self, id: ObjectId, is_uninteresting: bool, name: &str) {
+    fn push(&mut self, id: ObjectId, is_uninteresting: bool, name: String) {
         self.add_tip(Tip {
-            name: name.to_owned(),
+            name,
             ..Tip::new(id, is_uninteresting)
         });
     }
@@ -367,7 +367,7 @@ impl<'r> RevisionArguments<'r> {
                 return Err(fatal(words));
             };
             for base in merge_bases(self.source, &a, &b)? {
-                self.push(base, !self.is_negated, &base.to_string());
+                self.push(base, !self.is_negated, base.to_string());
             }
         }
         self.add_tip(Tip {
@@ -407,7 +407,7 @@ impl<'r> RevisionArguments<'r> {
         }
         for (parent, number) in parents.into_iter().zip(1..) {
             if only.is_none_or(|only| only == number) {
-                self.push(parent, is_uninteresting, &word.to_string());
+                self.push(parent, is_uninteresting, word.to_string());
             }
         }
         Ok(true)

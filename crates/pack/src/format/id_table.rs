@@ -79,10 +79,12 @@ impl IdTable {
                 low + (high - low) / 2
             };
             let found = self.id(data, middle)?;
-            match found.cmp(id) {
+            let found_key = spread_key(found);
+            // What follows the first byte decides nearly always, without a call to compare the rest.
+            match found_key.cmp(&key).then_with(|| found.cmp(id)) {
                 Ordering::Equal => return Some(middle),
-                Ordering::Less => (low, low_key) = (middle + 1, spread_key(found)),
-                Ordering::Greater => (high, high_key) = (middle, spread_key(found)),
+                Ordering::Less => (low, low_key) = (middle + 1, found_key),
+                Ordering::Greater => (high, high_key) = (middle, found_key),
             }
         }
         None

@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_fs::threads::each;
 use hedgerow_object::CommitRef;
-use hedgerow_pack::{ObjectKind, Reader};
+use hedgerow_pack::{Location, ObjectKind, Reader};
 
 /// A commit with more parents is read instead of taken from the commit-graph: in a hostile
 /// commit-graph, the parent lists of all commits may extend to the end of the file.
@@ -24,11 +24,20 @@ pub(super) struct ReadCommit {
 
 /// The commit `id`, or what replaces it; `None` if it does not exist.
 fn read(source: &Source<'_>, reader: &mut Reader<'_>, id: &ObjectId) -> Result<Option<ReadCommit>> {
-    let found = source.replacement(id);
-    let Some(location) = source.store.locate(&found)? else {
-        return Ok(None);
-    };
-    let (kind, content) = reader.read(&found, location)?;
+    match source.store.locate(&source.replacement(id))? {
+        Some(location) => read_at(source, reader, id, location).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The commit `id`, or what replaces it, which is at `location`.
+fn read_at(
+    source: &Source<'_>,
+    reader: &mut Reader<'_>,
+    id: &ObjectId,
+    location: Location,
+) -> Result<ReadCommit> {
+    let (kind, content) = reader.read(&source.replacement(id), location)?;
     if kind != ObjectKind::Commit {
         return Err(Error::WrongKind {
             id: *id,
@@ -41,11 +50,11 @@ fn read(source: &Source<'_>, reader: &mut Reader<'_>, id: &ObjectId) -> Result<O
         Some(parents) => parents.clone(),
         None => commit.parents().collect(),
     };
-    Ok(Some(ReadCommit {
+    Ok(ReadCommit {
         tree: commit.tree(),
         seconds: commit.seconds(),
         parents,
-    }))
+    })
 }
 
 impl Commits<'_> {
@@ -87,14 +96,15 @@ impl Commits<'_> {
         Ok(true)
     }
 
-    /// Reads many commits with `threads` threads, before [`load`](Self::load) enters them one by one. What
-    /// cannot be read is left to `load`, as are few commits and those in the commit-graph.
-    pub(crate) fn read_ahead(&mut self, commits: &[CommitIndex], threads: usize) {
-        let is_unread = |index: &CommitIndex| {
+    /// Reads many commits, or what replaces them, where they are, with `threads` threads, before
+    /// [`load`](Self::load) enters them one by one. What cannot be read is left to `load`, as are few
+    /// commits and those in the commit-graph.
+    pub(crate) fn read_ahead(&mut self, commits: &[(CommitIndex, Location)], threads: usize) {
+        let is_unread = |(index, _): &(CommitIndex, Location)| {
             let node = self.node(*index);
             node.state == State::Unread && (self.graph.is_none() || node.position == NOWHERE)
         };
-        let unread: Vec<CommitIndex> = commits.iter().copied().filter(is_unread).collect();
+        let unread: Vec<_> = commits.iter().copied().filter(is_unread).collect();
         let threads = threads.min(unread.len() / FEW);
         if threads < 2 {
             return;
@@ -103,9 +113,9 @@ impl Commits<'_> {
         let shares = unread.chunks(unread.len().div_ceil(threads));
         let shares = each("commits", shares, |share| {
             let mut reader = Reader::new(source.store);
-            let read = |index: &CommitIndex| {
+            let read = |(index, location): &(CommitIndex, Location)| {
                 let id = &nodes[*index as usize].id;
-                let read = read(&source, &mut reader, id).ok().flatten()?;
+                let read = read_at(&source, &mut reader, id, *location).ok()?;
                 Some((*index, read))
             };
             share.iter().filter_map(read).collect::<Vec<_>>()

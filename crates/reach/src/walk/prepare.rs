@@ -1,13 +1,13 @@
 //! Reads the tips of a walk.
 
 use super::Walk;
-use crate::commits::flag;
+use crate::commits::{flag, CommitIndex};
 use crate::marks::{mark, MissingObject};
 use crate::request::{Missing, Objects, Tip};
 use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_object::TagRef;
-use hedgerow_pack::{ObjectKind, Reader};
+use hedgerow_pack::{Location, ObjectKind, Reader};
 
 /// An object other than a commit that a walk returns.
 #[derive(Clone, Debug)]
@@ -24,19 +24,16 @@ impl Walk<'_> {
     pub(super) fn read_tips(&mut self) -> Result<bool> {
         let tips = std::mem::take(&mut self.request.tips);
         let mut reader = Reader::new(self.commits.source().store);
-        let mut known = Vec::new();
+        let mut known = Vec::with_capacity(tips.len());
+        let mut commits = Vec::new();
         for tip in &tips {
-            let kind = self.tip_kind(&mut reader, tip)?;
-            if let Some(kind) = kind {
-                self.mark_tip(tip, kind);
+            let found = self.find_tip(&mut reader, tip)?;
+            if let Some((kind, location)) = found {
+                let commit = self.mark_tip(tip, kind);
+                commits.extend(commit.map(|commit| (commit, location)));
             }
-            known.push(kind);
+            known.push(found.map(|(kind, _)| kind));
         }
-        let is_commit = |kind: &Option<ObjectKind>| *kind == Some(ObjectKind::Commit);
-        let commits = tips.iter().zip(&known).filter(|(_, kind)| is_commit(kind));
-        let commits: Vec<_> = commits
-            .map(|(tip, _)| self.commits.index(&tip.id))
-            .collect();
         self.commits.read_ahead(&commits, self.request.threads);
         let mut has_uninteresting = false;
         for (tip, kind) in tips.iter().zip(known) {
@@ -48,30 +45,34 @@ impl Walk<'_> {
         Ok(has_uninteresting)
     }
 
-    /// The kind of a tip; `None` if it is missing and may be.
-    fn tip_kind(&mut self, reader: &mut Reader<'_>, tip: &Tip) -> Result<Option<ObjectKind>> {
+    /// The kind of a tip and where it is; `None` if it is missing and may be.
+    fn find_tip(
+        &mut self,
+        reader: &mut Reader<'_>,
+        tip: &Tip,
+    ) -> Result<Option<(ObjectKind, Location)>> {
         let source = *self.commits.source();
         let found = source.replacement(&tip.id);
         let Some(location) = source.store.locate(&found)? else {
-            return self.missing_tip(&tip.id, &tip.name).map(|()| None);
+            let missing = self.missing_tip(&tip.id, &|| tip.shown_name());
+            return missing.map(|()| None);
         };
         if source
             .usable_graph()
             .is_some_and(|graph| graph.position(&found).is_some())
         {
-            return Ok(Some(ObjectKind::Commit));
+            return Ok(Some((ObjectKind::Commit, location)));
         }
-        Ok(Some(reader.header(&found, location)?.kind))
+        let kind = reader.header(&found, location)?.kind;
+        Ok(Some((kind, location)))
     }
 
-    fn missing_tip(&mut self, id: &ObjectId, name: &str) -> Result<()> {
+    fn missing_tip(&mut self, id: &ObjectId, name: &dyn Fn() -> String) -> Result<()> {
         if self.is_promised(id) {
             return Ok(());
         }
         match self.request.missing {
-            Missing::Error | Missing::AllowPromised => Err(Error::BadTip {
-                name: name.to_owned(),
-            }),
+            Missing::Error | Missing::AllowPromised => Err(Error::BadTip { name: name() }),
             Missing::Allow => Ok(()),
             Missing::Collect => {
                 self.marks.add_missing(MissingObject {
@@ -84,7 +85,8 @@ impl Walk<'_> {
         }
     }
 
-    fn mark_tip(&mut self, tip: &Tip, kind: ObjectKind) {
+    /// Returns the number of a commit.
+    fn mark_tip(&mut self, tip: &Tip, kind: ObjectKind) -> Option<CommitIndex> {
         if kind == ObjectKind::Commit {
             let commit = self.commits.index(&tip.id);
             let node = self.commits.node_mut(commit);
@@ -94,6 +96,7 @@ impl Walk<'_> {
                 0
             };
             node.flags |= if tip.is_left { flag::LEFT } else { 0 };
+            Some(commit)
         } else {
             let uninteresting = if tip.is_uninteresting {
                 mark::UNINTERESTING
@@ -101,6 +104,7 @@ impl Walk<'_> {
                 0
             };
             self.marks.add(&tip.id, uninteresting | mark::of(kind));
+            None
         }
     }
 
@@ -122,7 +126,7 @@ impl Walk<'_> {
             let found = source.replacement(&target);
             let Some(location) = source.store.locate(&found)? else {
                 if !is_uninteresting {
-                    self.missing_tip(&target, &target.to_string())?;
+                    self.missing_tip(&target, &|| target.to_string())?;
                 }
                 return Ok(false);
             };

@@ -94,6 +94,21 @@ impl<'s> BitOrder<'s> {
         self.members.location(self.row(bit)?)
     }
 
+    /// Bytes of the entry of the object with this bit, if the order tells: in that of one pack, which
+    /// was checked, the next object's entry is the next one.
+    pub fn entry_bytes(&self, bit: u32) -> Option<u64> {
+        let Members::Pack { pack, index, .. } = &self.members else {
+            return None;
+        };
+        let start = index.offset(self.row(bit)?)?;
+        let end = if bit + 1 < self.count() {
+            index.offset(self.row(bit + 1)?)?
+        } else {
+            pack.data().ok()?.len() as u64
+        };
+        end.checked_sub(start)
+    }
+
     /// The packs that contribute objects, in order. A pack whose objects were all taken from others
     /// is not included.
     pub fn parts(&self) -> Vec<OrderPart> {

@@ -104,18 +104,44 @@ impl ObjectSet<'_, '_> {
     /// As [`ObjectSet::for_each`]; if the size of an object cannot be determined.
     pub fn disk_bytes(&self, source: Source<'_>, kinds: &[ObjectKind]) -> Result<u64> {
         let mut bytes = 0_u64;
-        let order = self.bitmaps().map(Bitmaps::order);
-        self.for_each(kinds, |id, bit| {
-            let known = bit.and_then(|bit| order?.location(bit));
-            let location = match known {
-                Some(location) => Some(location),
-                None => source.store.locate(&id)?,
-            };
-            if let Some(location) = location {
-                bytes += source.store.size_on_disk(&id, location)?;
+        if let Some(bitmaps) = self.bitmaps() {
+            // No order counts: one pass over the pack is enough.
+            let mut wanted = bitmaps.empty();
+            for kind in kinds {
+                let mut bits = bitmaps
+                    .of_kind(*kind)
+                    .map_err(|_| Error::DamagedBitmap)?
+                    .clone();
+                bits.intersect(self.bits());
+                wanted.union(&bits);
             }
-            Ok(ControlFlow::Continue(()))
-        })?;
+            for bit in wanted.iter() {
+                bytes += match bitmaps.order().entry_bytes(bit) {
+                    Some(size) => size,
+                    None => size_of_bit(source, bitmaps, bit)?,
+                };
+            }
+        }
+        for extra in self
+            .extra()
+            .iter()
+            .filter(|extra| kinds.contains(&extra.kind))
+        {
+            if let Some(location) = source.store.locate(&extra.id)? {
+                bytes += source.store.size_on_disk(&extra.id, location)?;
+            }
+        }
         Ok(bytes)
     }
+}
+
+fn size_of_bit(source: Source<'_>, bitmaps: &Bitmaps<'_>, bit: u32) -> Result<u64> {
+    let order = bitmaps.order();
+    let id = order.id(bit).ok_or(Error::DamagedBitmap)?;
+    let location = match order.location(bit) {
+        Some(location) => Some(location),
+        None => source.store.locate(id)?,
+    };
+    let size = location.map(|location| source.store.size_on_disk(id, location));
+    Ok(size.transpose()?.unwrap_or(0))
 }

@@ -7,6 +7,10 @@ use hedgerow_object::{Malformed, TreeEntries, TreeEntry};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// A tree of at most this many bytes has few entries: comparing it with another takes longer than
+/// visiting them.
+pub(crate) const SMALL_BYTES: usize = 512;
+
 /// Maximum bytes of remembered trees.
 const BUDGET_BYTES: usize = 48 << 20;
 
@@ -92,39 +96,45 @@ impl MetTrees {
         tree: NewTree<'d>,
         mut meet: impl FnMut(TreeEntry<'d>, Option<TreeEntry<'_>>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (content, hash) = (tree.content, tree.id.kind());
+        let mut meeting = self.begin(tree);
+        while let Some((entry, before)) = meeting.next_entry()? {
+            meet(entry, before)?;
+        }
+        self.end(meeting);
+        Ok(())
+    }
+
+    /// Begins what [`MetTrees::meet_new`] does, for those who meet other trees before they have met
+    /// all entries of this one.
+    pub fn begin<'d>(&self, tree: NewTree<'d>) -> Meeting<'d> {
         let last = || self.trees.get(self.last.get(&tree.key)?);
         let before = tree.like.and_then(|like| self.trees.get(like));
         let before = before.or_else(last).cloned().unwrap_or_default();
-        let mut bounds = Vec::with_capacity(before.bounds.len() + 8);
-        // Both positions are at the start of an entry.
-        let (mut at, mut old) = (
-            0,
-            Cursor {
-                tree: &before,
+        Meeting {
+            bounds: Vec::with_capacity(before.bounds.len() + 8),
+            tree,
+            at: 0,
+            old: Cursor {
+                tree: before,
                 row: 0,
             },
-        );
-        while at < content.len() {
-            let skipped = old.skip_common(content, at, &mut bounds);
-            at += skipped;
-            let (_, rest) = content.split_at(at);
-            let mut entries = TreeEntries::new(rest, hash);
-            let Some(entry) = entries.next_of(tree.id)? else {
-                break;
-            };
-            bounds.push(at as u32);
-            at += entries.offset();
-            let before = old.pass(&entry, hash);
-            meet(entry, before)?;
         }
+    }
+
+    /// Remembers a tree whose entries have all been met.
+    pub fn end(&mut self, meeting: Meeting<'_>) {
+        let Meeting {
+            tree,
+            mut bounds,
+            at,
+            ..
+        } = meeting;
         bounds.push(at as u32);
-        self.keep(tree.id, content, bounds, false);
+        self.keep(tree.id, tree.content, bounds, false);
         let replaced = self.last.insert(tree.key, *tree.id);
         if let Some(replaced) = replaced.filter(|id| self.keeps_last_only && id != tree.id) {
             self.forget(&replaced);
         }
-        Ok(())
     }
 
     fn forget(&mut self, id: &ObjectId) {
@@ -160,14 +170,45 @@ impl MetTree {
     }
 }
 
+/// A tree some of whose entries have been met.
+#[derive(Debug)]
+pub(crate) struct Meeting<'d> {
+    tree: NewTree<'d>,
+    bounds: Vec<u32>,
+    /// The start of the next entry.
+    at: usize,
+    old: Cursor,
+}
+
+impl<'d> Meeting<'d> {
+    /// The next entry that is not shared, and what had its name in the tree that this one is compared
+    /// with.
+    pub fn next_entry(
+        &mut self,
+    ) -> Result<Option<(TreeEntry<'d>, Option<TreeEntry<'_>>)>, Malformed> {
+        let (content, hash) = (self.tree.content, self.tree.id.kind());
+        self.at += self.old.skip_common(content, self.at, &mut self.bounds);
+        let (_, rest) = content.split_at(self.at);
+        let mut entries = TreeEntries::new(rest, hash);
+        let Some(entry) = entries.next_of(self.tree.id)? else {
+            return Ok(None);
+        };
+        self.bounds.push(self.at as u32);
+        self.at += entries.offset();
+        let before = self.old.pass(&entry, hash);
+        Ok(Some((entry, before)))
+    }
+}
+
 /// A position in a tree.
-struct Cursor<'p> {
-    tree: &'p MetTree,
+#[derive(Debug)]
+struct Cursor {
+    tree: Arc<MetTree>,
     /// The number of an entry.
     row: usize,
 }
 
-impl<'p> Cursor<'p> {
+impl Cursor {
     /// Skips the entries that are the same in `content` from `at` on, and appends their positions
     /// in it to `bounds`. Returns their length in bytes.
     fn skip_common(&mut self, content: &[u8], at: usize, bounds: &mut Vec<u32>) -> usize {
@@ -191,12 +232,13 @@ impl<'p> Cursor<'p> {
 
     /// Skips the entries that sort before `entry`, and the one with the same name, which it
     /// returns.
-    fn pass(&mut self, entry: &TreeEntry<'_>, hash: Kind) -> Option<TreeEntry<'p>> {
+    fn pass(&mut self, entry: &TreeEntry<'_>, hash: Kind) -> Option<TreeEntry<'_>> {
         loop {
             let old = self.entry(self.row, hash)?;
             if old.name == entry.name {
+                let row = self.row;
                 self.row += 1;
-                return Some(old);
+                return self.entry(row, hash);
             }
             if old.cmp_place(entry).is_ge() {
                 return None;
@@ -205,7 +247,7 @@ impl<'p> Cursor<'p> {
         }
     }
 
-    fn entry(&self, row: usize, hash: Kind) -> Option<TreeEntry<'p>> {
+    fn entry(&self, row: usize, hash: Kind) -> Option<TreeEntry<'_>> {
         let start = *self.tree.bounds.get(row)? as usize;
         let end = *self.tree.bounds.get(row + 1)? as usize;
         let entry = self.tree.content.get(start..end)?;

@@ -3,15 +3,18 @@
 use super::{Listing, Stop, Visitor};
 use crate::filter::Situation;
 use crate::marks::mark;
+use crate::met_trees::{NewTree, PathKey, SMALL_BYTES};
 use crate::request::Missing;
 use crate::Error;
 use gix_hash::ObjectId;
-use hedgerow_object::TreeEntries;
+use hedgerow_object::{TreeEntries, TreeEntry};
 use hedgerow_pack::ObjectKind;
+use std::sync::Arc;
 
 impl<V: Visitor> Listing<'_, '_, V> {
-    /// Lists a tree that is not finished yet; `name` is its name in the directory `path`.
-    pub(super) fn tree(&mut self, id: &ObjectId, name: &[u8]) -> Result<(), Stop> {
+    /// Lists a tree that is not finished yet; `name` is its name in the directory `path`, and `key` that
+    /// of its own path.
+    pub(super) fn tree(&mut self, id: &ObjectId, name: &[u8], key: PathKey) -> Result<(), Stop> {
         if self.depth > self.walk.request.tree_depth {
             return Err(Error::TooDeep.into());
         }
@@ -40,7 +43,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         }
         if let Some(content) = content {
             if !verdict.skip_tree {
-                self.entries(id, &content)?;
+                self.entries(id, key, &content)?;
             }
         }
         self.judge(Situation::EndTree, id, is_reached);
@@ -60,37 +63,58 @@ impl<V: Visitor> Listing<'_, '_, V> {
         }
     }
 
-    fn entries(&mut self, tree: &ObjectId, content: &[u8]) -> Result<(), Stop> {
-        let mut entries = TreeEntries::new(content, tree.kind());
-        while let Some(entry) = entries.next_of(tree)? {
-            let Some(kind) = entry.object_kind() else {
-                continue;
-            };
-            match self.walk.marks.is_done(entry.id.as_bytes(), kind) {
-                Some(true) => continue,
-                Some(false) => {}
-                None => {
-                    return Err(Error::WrongEntry {
-                        name: String::from_utf8_lossy(entry.name).into_owned(),
-                        tree: *tree,
-                        kind: kind.name(),
-                    }
-                    .into())
+    /// Lists what is in a tree. What it has in common with the last one at its path is finished, unless a
+    /// filter left it out there and may not do so here.
+    fn entries(&mut self, tree: &ObjectId, key: PathKey, content: &Arc<[u8]>) -> Result<(), Stop> {
+        if self.filter.is_some() || content.len() <= SMALL_BYTES {
+            let mut entries = TreeEntries::new(content, tree.kind());
+            while let Some(entry) = entries.next_of(tree)? {
+                self.entry(tree, key, entry)?;
+            }
+            return Ok(());
+        }
+        let mut meeting = self.met.begin(NewTree {
+            id: tree,
+            key,
+            content,
+            like: None,
+        });
+        while let Some((entry, _)) = meeting.next_entry()? {
+            self.entry(tree, key, entry)?;
+        }
+        self.met.end(meeting);
+        Ok(())
+    }
+
+    fn entry(&mut self, tree: &ObjectId, key: PathKey, entry: TreeEntry<'_>) -> Result<(), Stop> {
+        let Some(kind) = entry.object_kind() else {
+            return Ok(());
+        };
+        match self.walk.marks.is_done(entry.id.as_bytes(), kind) {
+            Some(true) => return Ok(()),
+            Some(false) => {}
+            None => {
+                return Err(Error::WrongEntry {
+                    name: String::from_utf8_lossy(entry.name).into_owned(),
+                    tree: *tree,
+                    kind: kind.name(),
                 }
-            }
-            let id = entry.id.to_owned();
-            if self.filter.is_some() {
-                self.walk.marks.add(&id, mark::REACHED);
-            }
-            if kind == ObjectKind::Tree {
-                self.depth += 1;
-                self.tree(&id, entry.name)?;
-                self.depth -= 1;
-            } else {
-                self.blob(&id, entry.name)?;
+                .into())
             }
         }
-        Ok(())
+        let id = entry.id.to_owned();
+        if self.filter.is_some() {
+            self.walk.marks.add(&id, mark::REACHED);
+        }
+        if kind == ObjectKind::Tree {
+            let key = key.join(entry.name, &self.hash);
+            self.depth += 1;
+            self.tree(&id, entry.name, key)?;
+            self.depth -= 1;
+            Ok(())
+        } else {
+            self.blob(&id, entry.name)
+        }
     }
 
     /// Lists a blob that is not finished yet; `name` is its name in the directory `path`.

@@ -5,7 +5,9 @@ mod contents;
 
 use crate::commits::{flag, State};
 use crate::filter::{FilterState, Situation, Verdict};
+use crate::ids::IdHashBuilder;
 use crate::marks::{mark, MissingObject};
+use crate::met_trees::{MetTrees, PathKey};
 use crate::request::{Missing, Objects};
 use crate::walk::{Pending, Walk, WalkedCommit};
 use crate::{Error, Result};
@@ -51,6 +53,9 @@ struct Listing<'w, 's, V> {
     visitor: &'w mut V,
     path: Vec<u8>,
     depth: usize,
+    /// The last tree at each path, whose entries are finished; of use without a filter only.
+    met: MetTrees,
+    hash: IdHashBuilder,
 }
 
 impl Walk<'_> {
@@ -79,6 +84,8 @@ impl Walk<'_> {
             visitor,
             path: Vec::new(),
             depth: 0,
+            met: MetTrees::last_only(),
+            hash: IdHashBuilder::default(),
         };
         match listing.run() {
             Ok(()) | Err(Stop::Unwanted) => {}
@@ -147,7 +154,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
                     let verdict = self.judge(Situation::Tag, &id, is_reached);
                     self.apply(verdict, &id, ObjectKind::Tag, name)?;
                 }
-                ObjectKind::Tree => self.tree(&id, name)?,
+                ObjectKind::Tree => self.tree(&id, name, PathKey::default())?,
                 ObjectKind::Blob => self.blob(&id, name)?,
                 ObjectKind::Commit => {}
             }

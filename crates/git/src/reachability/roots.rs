@@ -5,6 +5,7 @@ use crate::repository::Repository;
 use crate::{Error, Result};
 use hedgerow_pack::ObjectId;
 use hedgerow_reach::Tip;
+use std::collections::HashSet;
 use std::fmt::Display;
 
 /// Which roots to use: git-pack-objects(1).
@@ -37,70 +38,110 @@ impl Roots {
         sources: &Sources,
         warn: &dyn Fn(String),
     ) -> Result<Vec<Tip>> {
-        let mut tips = Vec::new();
+        self.tips_besides(repository, sources, &HashSet::new(), warn)
+    }
+
+    /// The same without those in `known`, which are not looked for.
+    ///
+    /// # Errors
+    /// As of [`Roots::tips`].
+    pub fn tips_besides(
+        self,
+        repository: &Repository,
+        sources: &Sources,
+        known: &HashSet<ObjectId>,
+        warn: &dyn Fn(String),
+    ) -> Result<Vec<Tip>> {
+        let mut gathered = Gathered {
+            repository,
+            known,
+            tips: Vec::new(),
+        };
         if self.references {
-            add_references(repository, sources, &mut tips)?;
+            gathered.add_references(sources)?;
         }
         if self.logs {
-            add_logs(repository, warn, &mut tips)?;
+            gathered.add_logs(warn)?;
         }
         if self.indexes {
             for object in repository.indexed_objects()? {
-                if exists(repository, &object.id)? {
-                    tips.push(Tip {
-                        path: object.path.into(),
-                        ..Tip::new(object.id, false)
-                    });
-                }
+                let path = object.path.into();
+                gathered.add(object.id, path)?;
             }
         }
-        tips.sort_by(|a, b| a.id.cmp(&b.id).then(b.path.cmp(&a.path)));
+        let mut tips = gathered.tips;
+        // The start of an id decides nearly always.
+        let start = |tip: &Tip| {
+            tip.id
+                .as_bytes()
+                .first_chunk()
+                .map(|it| u64::from_be_bytes(*it))
+        };
+        tips.sort_by(|a, b| {
+            let by_id = start(a).cmp(&start(b)).then_with(|| a.id.cmp(&b.id));
+            by_id.then_with(|| b.path.cmp(&a.path))
+        });
         tips.dedup_by_key(|tip| tip.id);
         Ok(tips)
     }
 }
 
-fn add_references(repository: &Repository, sources: &Sources, tips: &mut Vec<Tip>) -> Result<()> {
-    for reference in repository.all_references()? {
-        let Some(id) = reference.id else { continue };
-        if exists(repository, &id)? {
-            tips.push(Tip::new(id, false));
-        } else if !id.is_empty_tree() {
-            let name = reference.name;
-            return Err(bad_object(&name));
-        }
-    }
-    if let Some(id) = repository.head()?.id() {
-        if !exists(repository, &id)? {
-            return Err(bad_object(&"HEAD"));
-        }
-        tips.push(Tip::new(id, false));
-    }
-    let others = repository.worktree_references()?;
-    for id in others.into_iter().chain(sources.graft_parents()) {
-        if exists(repository, &id)? {
-            tips.push(Tip::new(id, false));
-        }
-    }
-    Ok(())
+/// The tips that were found so far.
+struct Gathered<'r> {
+    repository: &'r Repository,
+    known: &'r HashSet<ObjectId>,
+    tips: Vec<Tip>,
 }
 
-fn add_logs(repository: &Repository, warn: &dyn Fn(String), tips: &mut Vec<Tip>) -> Result<()> {
-    for log in repository.all_logs()? {
-        let mut has_gone = false;
-        for id in log.ids {
-            if exists(repository, &id)? {
-                tips.push(Tip::new(id, false))
-            } else {
-                has_gone = true
+impl Gathered<'_> {
+    /// Adds the object unless it is known. Returns whether it exists.
+    fn add(&mut self, id: ObjectId, path: Vec<u8>) -> Result<bool> {
+        if self.known.contains(&id) {
+            return Ok(true);
+        }
+        let exists = exists(self.repository, &id)?;
+        if exists {
+            self.tips.push(Tip {
+                path,
+                ..Tip::new(id, false)
+            });
+        }
+        Ok(exists)
+    }
+
+    fn add_references(&mut self, sources: &Sources) -> Result<()> {
+        for reference in self.repository.all_references()? {
+            let Some(id) = reference.id else { continue };
+            if !self.add(id, Vec::new())? && !id.is_empty_tree() {
+                let name = reference.name;
+                return Err(bad_object(&name));
             }
         }
-        if has_gone && repository.partial_clone_remote().is_none() {
-            let name = log.name;
-            warn(format!("reflog of '{name}' references pruned commits"));
+        if let Some(id) = self.repository.head()?.id() {
+            if !self.add(id, Vec::new())? {
+                return Err(bad_object(&"HEAD"));
+            }
         }
+        let others = self.repository.worktree_references()?;
+        for id in others.into_iter().chain(sources.graft_parents()) {
+            self.add(id, Vec::new())?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn add_logs(&mut self, warn: &dyn Fn(String)) -> Result<()> {
+        for log in self.repository.all_logs()? {
+            let mut has_gone = false;
+            for id in log.ids {
+                has_gone |= !self.add(id, Vec::new())?;
+            }
+            if has_gone && self.repository.partial_clone_remote().is_none() {
+                let name = log.name;
+                warn(format!("reflog of '{name}' references pruned commits"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether the object exists.

@@ -20,11 +20,12 @@ pub fn still_needed(
     observer: &dyn Observer,
 ) -> Result<Vec<ExistingPack>> {
     let sources = Sources::read(now)?;
-    let tips = Roots::ALL.tips(now, &sources, &|warning: String| observer.warn(&warning))?;
+    let warn = |warning: String| observer.warn(&warning);
+    let tips = Roots::ALL.tips_besides(now, &sources, &plan.tips, &warn)?;
     let store = now.objects();
     let mut reader = Reader::new(store);
     let mut starts = Vec::new();
-    for tip in tips.iter().filter(|tip| !plan.tips.contains(&tip.id)) {
+    for tip in tips {
         let Some(location) = store.locate(&tip.id)? else {
             continue;
         };

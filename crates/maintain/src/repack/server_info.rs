@@ -3,7 +3,9 @@
 use crate::Result;
 use bstr::{BString, ByteSlice};
 use hedgerow_fs::OutputFile;
+use hedgerow_git::object_query::push_hex;
 use hedgerow_git::repository::Repository;
+use hedgerow_pack::ObjectId;
 use std::path::Path;
 
 const LIMIT_BYTES: u64 = 1 << 30;
@@ -13,21 +15,29 @@ pub fn update(repository: &Repository) -> Result<()> {
     let mut references = BString::default();
     let mut peeler = repository.peeler();
     for reference in repository.references_below("refs/".into())? {
-        let Some(id) = reference
-            .id
-            .filter(|id| matches!(repository.has_object(id), Ok(true)))
-        else {
+        let Some(id) = reference.id else { continue };
+        let target = peeler.peel(&id, None).ok().flatten();
+        // What leads somewhere by itself is there; a damaged tag may be, too.
+        let is_there = target.is_some() && repository.replacement(&id)? == id;
+        if !is_there && !matches!(repository.has_object(&id), Ok(true)) {
             continue;
-        };
-        references.extend_from_slice(format!("{id}\t{}\n", reference.name).as_bytes());
-        if let Some(target) = peeler.peel(&id, None).ok().flatten().filter(|it| *it != id) {
-            let line = format!("{target}\t{}^{{}}\n", reference.name);
-            references.extend_from_slice(line.as_bytes());
+        }
+        push_line(&mut references, &id, &reference.name, "");
+        if let Some(target) = target.filter(|target| *target != id) {
+            push_line(&mut references, &target, &reference.name, "^{}");
         }
     }
     replace(&repository.common_dir().join("info/refs"), &references)?;
     let path = repository.objects().directory().join("info/packs");
     replace(&path, &packs(repository, &path)?)
+}
+
+fn push_line(lines: &mut Vec<u8>, id: &ObjectId, name: &BString, suffix: &str) {
+    push_hex(lines, id.as_bytes());
+    lines.push(b'\t');
+    lines.extend_from_slice(name);
+    lines.extend_from_slice(suffix.as_bytes());
+    lines.push(b'\n');
 }
 
 /// A line for each pack of the own directory. Packs that the existing file lists come first, in its

@@ -5,7 +5,8 @@ use flate2::{Decompress, FlushDecompress, Status};
 /// [`StreamInflater::reset`] between them.
 #[derive(Debug)]
 pub struct StreamInflater {
-    raw: Decompress,
+    /// Its 50 KiB are allocated when there is something to inflate: most objects are inflated whole.
+    raw: Option<Decompress>,
 }
 
 /// The result of [`StreamInflater::step`].
@@ -22,28 +23,28 @@ pub struct Step {
 impl StreamInflater {
     /// A new inflater at the start of a stream.
     pub fn new() -> Self {
-        StreamInflater {
-            raw: Decompress::new(true),
-        }
+        StreamInflater { raw: None }
     }
 
     /// Prepares for another stream.
     pub fn reset(&mut self) {
-        self.raw.reset(true);
+        if let Some(raw) = &mut self.raw {
+            raw.reset(true);
+        }
     }
 
     /// Inflates from `input` to `output` until one of them is used up or the stream ends. If a step
     /// neither consumed nor wrote anything, is not finished and had room for output, it needs more
     /// input.
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step> {
-        let (before_in, before_out) = (self.raw.total_in(), self.raw.total_out());
-        let status = self
-            .raw
+        let raw = self.raw.get_or_insert_with(|| Decompress::new(true));
+        let (before_in, before_out) = (raw.total_in(), raw.total_out());
+        let status = raw
             .decompress(input, output, FlushDecompress::None)
             .map_err(|_| Error::Corrupt)?;
         Ok(Step {
-            consumed: (self.raw.total_in() - before_in) as usize,
-            written: (self.raw.total_out() - before_out) as usize,
+            consumed: (raw.total_in() - before_in) as usize,
+            written: (raw.total_out() - before_out) as usize,
             finished: status == Status::StreamEnd,
         })
     }

@@ -1,7 +1,7 @@
 use super::{Seen, Shared};
 use crate::ids::IdHashBuilder;
 use crate::marks::mark;
-use crate::met_trees::{MetTrees, NewTree, PathKey};
+use crate::met_trees::{MetTrees, NewTree, PathKey, SMALL_BYTES};
 use crate::name_hash::NameHash;
 use crate::trees::RECENT_BYTES;
 use crate::{Error, Result};
@@ -13,16 +13,13 @@ use std::sync::Arc;
 /// Number of slots of the cache of recent lookups.
 const RECENT: usize = 1 << 15;
 
-/// A tree of at most this many bytes has few entries.
-const SMALL_BYTES: usize = 512;
-
 /// One thread of a walk.
 pub(super) struct Worker<'w, S> {
     shared: &'w Shared<'w, S>,
     /// `None` while the content it returned is in use.
     reader: Option<Reader<'w>>,
-    /// Objects in the set, each in a slot given by its hash. It makes lookups fast because most
-    /// entries of a tree are the same as in the tree examined before.
+    /// Objects in the set, each in a slot given by its hash; empty before the first. It makes lookups
+    /// fast because most entries of a tree are the same as in the tree examined before.
     recent: Vec<ObjectId>,
     hash: IdHashBuilder,
     met: MetTrees,
@@ -40,10 +37,9 @@ struct Subtree {
 
 impl<'w, S: Seen> Worker<'w, S> {
     pub fn new(shared: &'w Shared<'w, S>) -> Self {
-        let null = ObjectId::null(shared.source.store.hash_kind());
         Worker {
             reader: Some(Reader::with_recent(shared.source.store, RECENT_BYTES)),
-            recent: vec![null; RECENT],
+            recent: Vec::new(),
             hash: IdHashBuilder::default(),
             met: MetTrees::last_only(),
             pending: Vec::new(),
@@ -130,7 +126,7 @@ impl<'w, S: Seen> Worker<'w, S> {
         met
     }
 
-    /// Visits the entries one by one: comparing a small tree with another takes longer.
+    /// Visits the entries one by one.
     fn all_entries(&mut self, tree: &Subtree, content: &[u8]) -> Result<()> {
         let mut entries = TreeEntries::new(content, tree.id.kind());
         while let Some(entry) = entries.next_of(&tree.id)? {
@@ -155,9 +151,7 @@ impl<'w, S: Seen> Worker<'w, S> {
             Some(kind) => kind,
         };
         let id = entry.id.to_owned();
-        if let Some(recent) = self.recent.get_mut(slot) {
-            *recent = id;
-        }
+        self.remember_in(slot, &id);
         if self.shared.marks.has(&id, mark::UNINTERESTING) {
             return Ok(());
         }
@@ -200,7 +194,13 @@ impl<'w, S: Seen> Worker<'w, S> {
     }
 
     fn remember(&mut self, id: &ObjectId) {
-        let slot = self.slot(id);
+        self.remember_in(self.slot(id), id);
+    }
+
+    fn remember_in(&mut self, slot: usize, id: &ObjectId) {
+        if self.recent.is_empty() {
+            self.recent = vec![ObjectId::null(id.kind()); RECENT];
+        }
         if let Some(recent) = self.recent.get_mut(slot) {
             *recent = *id;
         }

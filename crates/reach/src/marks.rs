@@ -75,6 +75,29 @@ impl Marks {
     /// Whether the object, met as `kind`, is finished: seen or excluded. `None` if it was met as
     /// another kind before.
     pub fn is_done(&mut self, id: &[u8], kind: ObjectKind) -> Option<bool> {
+        self.look_up(id, kind, |marks, id| {
+            let none = marks.is_empty();
+            let marks = if none { None } else { marks.get(id) };
+            marks.copied().unwrap_or_default()
+        })
+    }
+
+    /// As [`Marks::is_done`], for those who are done with an object when they have met it: it is seen
+    /// from now on.
+    pub fn meet(&mut self, id: &[u8], kind: ObjectKind) -> Option<bool> {
+        self.look_up(id, kind, |marks, id| {
+            let slot = marks.entry(*id).or_default();
+            std::mem::replace(slot, *slot | mark::SEEN | mark::of(kind))
+        })
+    }
+
+    /// What is told of the object by the marks that `look` finds, if it is not among the recent ones.
+    fn look_up(
+        &mut self,
+        id: &[u8],
+        kind: ObjectKind,
+        look: impl FnOnce(&mut IdMap<u8>, &ObjectId) -> u8,
+    ) -> Option<bool> {
         let is_tree = usize::from(kind == ObjectKind::Tree);
         let slot = (self.hash.of(id) as usize) % (RECENT / 2) * 2 + is_tree;
         if self
@@ -88,11 +111,7 @@ impl Marks {
             return Some(false);
         };
         let id = id.to_owned();
-        let marks = if self.marks.is_empty() {
-            0
-        } else {
-            self.marks.get(&id).copied().unwrap_or_default()
-        };
+        let marks = look(&mut self.marks, &id);
         if marks & (mark::TREE | mark::BLOB) & !mark::of(kind) != 0 {
             return None;
         }

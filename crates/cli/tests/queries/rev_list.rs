@@ -312,3 +312,55 @@ fn references_to_thousands_of_commits() {
         .iter()
         .for_each(|words| compare(&scene, words, ""));
 }
+
+/// What two versions of a directory share is passed over, whatever became of the rest.
+#[test]
+fn large_directories_of_which_little_changes() {
+    let scene = scene(12, "sha1", Storage::Loose, Graph::None);
+    let random = &mut Random::new(12);
+    let mut stream = String::new();
+    for number in 0..150 {
+        let path = |random: &mut Random| {
+            let directory = ["", "d/", "d/e/", "far/"][random.below(4)];
+            format!("{directory}name{:02}", random.below(40))
+        };
+        stream += &format!(
+            "commit refs/heads/large/{}\nmark :{}\ncommitter a <a> {} +0000\ndata 0\n",
+            number % 3,
+            number + 1,
+            1_000_000_000 + number
+        );
+        for _ in 0..if number < 6 { 60 } else { 2 } {
+            let (first, second) = (path(random), path(random));
+            // Contents come back, at other paths, too.
+            let content = random.below(90);
+            stream += &match random.below(12) {
+                0 => format!("D {first}\n"),
+                1 => format!("D {first}\nM 100644 inline {first}/in\ndata 2\n{content:2}\n"),
+                2 => {
+                    "M 100644 inline d/e/x\ndata 1\nx\n".to_owned()
+                        + ["R d moved\n", "C d/e far\n"][content % 2]
+                }
+                3 => format!("M 160000 {:040x} {second}\n", content + 1),
+                at => {
+                    let mode = [100_755, 120_000, 100_644][at % 3];
+                    format!("M {mode} inline {second}\ndata 2\n{content:2}\n")
+                }
+            };
+        }
+    }
+    hedgerow_testkit::git(&scene.root, &["fast-import", "--quiet"], stream.as_bytes());
+    for words in [
+        &["--all"][..],
+        &["--all", "--in-commit-order"],
+        &["--all", "--reverse"],
+        &["--all", "--no-object-names", "--filter=blob:none"],
+        &["--all", "--filter=tree:2"],
+        &["--all", "--filter=blob:limit=2", "--filter-print-omitted"],
+        &["large/0", "^large/1~20"],
+        &["large/1:d", "large/2~3:", "large/1"],
+        &["large/0~9:d", "^large/0~30:d"],
+    ] {
+        compare(&scene, &[&["rev-list", "--objects"], words].concat(), "");
+    }
+}

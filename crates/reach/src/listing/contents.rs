@@ -24,11 +24,9 @@ impl<V: Visitor> Listing<'_, '_, V> {
         }
         let base = self.path.len();
         self.path.extend_from_slice(name);
-        let is_reached = self.walk.marks.has(id, mark::REACHED);
+        let is_reached = self.is_reached(id);
         let verdict = self.judge(Situation::BeginTree, id, is_reached);
-        if verdict.mark_seen {
-            self.walk.marks.add(id, mark::SEEN | mark::TREE);
-        }
+        self.mark_seen(verdict, id, ObjectKind::Tree);
         if verdict.show {
             let path = std::mem::take(&mut self.path);
             let shown = match &content {
@@ -90,7 +88,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let Some(kind) = entry.object_kind() else {
             return Ok(());
         };
-        match self.walk.marks.is_done(entry.id.as_bytes(), kind) {
+        match self.meet(entry.id.as_bytes(), kind) {
             Some(true) => return Ok(()),
             Some(false) => {}
             None => {
@@ -131,7 +129,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         } else {
             None
         };
-        let is_reached = self.walk.marks.has(id, mark::REACHED);
+        let is_reached = self.is_reached(id);
         let verdict = self.judge(Situation::Blob(size), id, is_reached);
         let base = self.path.len();
         self.path.extend_from_slice(name);

@@ -142,7 +142,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let pending = std::mem::take(&mut self.walk.pending);
         for object in pending {
             let (id, name) = (object.id, &object.name);
-            match self.walk.marks.is_done(id.as_slice(), object.kind) {
+            match self.meet(id.as_slice(), object.kind) {
                 Some(true) => continue,
                 Some(false) => {}
                 None => return Err(self.met_as_another(&id, object.kind).into()),
@@ -150,7 +150,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
             self.depth = 0;
             match object.kind {
                 ObjectKind::Tag => {
-                    let is_reached = self.walk.marks.has(&id, mark::REACHED);
+                    let is_reached = self.is_reached(&id);
                     let verdict = self.judge(Situation::Tag, &id, is_reached);
                     self.apply(verdict, &id, ObjectKind::Tag, name)?;
                 }
@@ -160,6 +160,27 @@ impl<V: Visitor> Listing<'_, '_, V> {
             }
         }
         Ok(())
+    }
+
+    /// Whether an object, met as `kind`, is finished. Without a filter it is so from now on.
+    fn meet(&mut self, id: &[u8], kind: ObjectKind) -> Option<bool> {
+        if self.filter.is_some() {
+            self.walk.marks.is_done(id, kind)
+        } else {
+            self.walk.marks.meet(id, kind)
+        }
+    }
+
+    /// Whether the filter, if there is one, applies to the object.
+    fn is_reached(&self, id: &ObjectId) -> bool {
+        self.filter.is_some() && self.walk.marks.has(id, mark::REACHED)
+    }
+
+    /// Marks an object as finished if the filter says so; without one, [`Listing::meet`] did.
+    fn mark_seen(&mut self, verdict: Verdict, id: &ObjectId, kind: ObjectKind) {
+        if verdict.mark_seen && self.filter.is_some() {
+            self.walk.marks.add(id, mark::SEEN | mark::of(kind));
+        }
     }
 
     fn judge(&mut self, situation: Situation, id: &ObjectId, is_reached: bool) -> Verdict {
@@ -178,9 +199,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         kind: ObjectKind,
         name: &[u8],
     ) -> Result<(), Stop> {
-        if verdict.mark_seen {
-            self.walk.marks.add(id, mark::SEEN | mark::of(kind));
-        }
+        self.mark_seen(verdict, id, kind);
         if verdict.show {
             self.show(id, kind, name)
         } else {

@@ -1,7 +1,9 @@
 //! What is mounted where: proc_pid_mountinfo(5).
 
 use crate::{Error, Result};
+use rustix::fs::{AtFlags, StatxFlags, CWD};
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,10 @@ const TABLE_LIMIT_BYTES: u64 = 64 << 20;
 /// A mount of this process's mount namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
+    /// Its number, as of statx(2).
+    id: u64,
+    /// Which directory of the file system is seen there: `/`, or a part of it that was mounted alone.
+    root: OsString,
     /// Where it is mounted.
     pub path: PathBuf,
     /// The type of the file system, such as `overlay`.
@@ -22,6 +28,11 @@ pub struct Mount {
 }
 
 impl Mount {
+    /// Whether all of the file system is seen there.
+    pub fn is_whole(&self) -> bool {
+        self.root == "/"
+    }
+
     /// The value of the option `key` of the file system.
     pub fn option(&self, key: &str) -> Option<OsString> {
         let mut options = self.options.split(|byte| *byte == b',');
@@ -33,7 +44,7 @@ impl Mount {
     }
 }
 
-/// All mounts, in the order in which they were made; of several at one path, the last one is seen.
+/// All mounts, also those that others hide.
 pub fn mounts() -> Result<Vec<Mount>> {
     let path = Path::new("/proc/self/mountinfo");
     let table = crate::read_file(path, TABLE_LIMIT_BYTES)?;
@@ -41,9 +52,30 @@ pub fn mounts() -> Result<Vec<Mount>> {
     Ok(parse(&table))
 }
 
-/// The mount that is seen at `path`, whose links have been resolved.
+/// The mount that is seen at `path`, whose links have been resolved. Others may be there, too: below it,
+/// or hidden by what is mounted on a directory above.
 pub fn mount_at(path: &Path) -> Result<Option<Mount>> {
-    Ok(mounts()?.into_iter().rev().find(|mount| mount.path == path))
+    let mut found = mounts()?.into_iter().filter(|mount| mount.path == path);
+    let Some(first) = found.next() else {
+        return Ok(None);
+    };
+    match seen_at(path)? {
+        Some(id) => Ok(std::iter::once(first)
+            .chain(found)
+            .find(|mount| mount.id == id)),
+        // Before Linux 5.8: mostly the one that was made last.
+        None => Ok(found.last().or(Some(first))),
+    }
+}
+
+/// The number of the mount that is seen at `path`; `None` if the system does not tell.
+fn seen_at(path: &Path) -> Result<Option<u64>> {
+    let wanted = StatxFlags::MNT_ID;
+    match rustix::fs::statx(CWD, path, AtFlags::NO_AUTOMOUNT, wanted) {
+        Ok(found) if found.stx_mask & wanted.bits() != 0 => Ok(Some(found.stx_mnt_id)),
+        Ok(_) | Err(rustix::io::Errno::NOSYS) => Ok(None),
+        Err(error) => Err(Error::new("stat", path, io::Error::from(error))),
+    }
 }
 
 /// The mounts of a table. Lines of another form are skipped.
@@ -55,10 +87,14 @@ fn parse(table: &[u8]) -> Vec<Mount> {
 /// ID PARENT DEVICE ROOT PATH OPTIONS [TAG...] - KIND SOURCE OPTIONS
 fn mount(line: &[u8]) -> Option<Mount> {
     let mut words = line.split(|byte| *byte == b' ');
-    let path = words.nth(4)?;
+    let id = std::str::from_utf8(words.next()?).ok()?.parse().ok()?;
+    let root = words.nth(2)?;
+    let path = words.next()?;
     let mut words = words.skip_while(|word| *word != b"-").skip(1);
     let kind = String::from_utf8(words.next()?.to_vec()).ok()?;
     Some(Mount {
+        id,
+        root: unquoted(root),
         path: unquoted(path).into(),
         kind,
         source: unquoted(words.next()?),
@@ -105,6 +141,8 @@ mod tests {
             nonsense\n";
         let found = parse(table);
         assert_eq!(found.len(), 2);
+        assert_eq!((found[0].id, found[0].is_whole()), (22, true));
+        assert_eq!((found[1].id, found[1].is_whole()), (36, false));
         assert_eq!(found[1].path.as_os_str().as_bytes(), b"/a b\\c");
         assert_eq!(found[1].kind, "ext3");
         assert_eq!(found[1].source, "/dev/root");

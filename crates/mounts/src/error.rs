@@ -21,8 +21,8 @@ pub enum Error {
         /// Its top.
         path: PathBuf,
     },
-    /// A tree is to be mounted while it is mounted at another place.
-    #[error("the changes in '{}' are mounted on '{}' already; unmount that first", upper.display(), place.display())]
+    /// A tree is to be mounted while it is mounted at another place, or hidden by another mount.
+    #[error("the changes in '{}' are mounted on '{}' already; unmount that first, or what hides it", upper.display(), place.display())]
     Elsewhere {
         /// The layer of changes.
         upper: PathBuf,

@@ -195,19 +195,33 @@ impl LayeredTree {
         }
     }
 
-    /// Refuses to go on while the tree is mounted elsewhere than on `top`.
+    /// Refuses to go on while the tree is mounted elsewhere than on `top`, or where something hides it.
     ///
     /// # Errors
     /// [`Error::Elsewhere`] among others.
     pub fn refuse_elsewhere(&self, top: &Path) -> Result<()> {
+        let is_seen = self.is_mounted_on(top)?;
         let top = real_path(top).unwrap_or_else(|_| top.to_owned());
-        let other = self.places()?.into_iter().find(|place| place != &top);
+        let mut places = self.places()?.into_iter();
+        let other = places.find(|place| !is_seen || place != &top);
         other.map_or(Ok(()), |place| {
             Err(Error::Elsewhere {
                 upper: self.upper(),
                 place,
             })
         })
+    }
+
+    /// Refuses to go on while the tree is mounted on `top`, where something hides it.
+    ///
+    /// # Errors
+    /// [`Error::Elsewhere`] among others.
+    pub fn refuse_hidden(&self, top: &Path) -> Result<()> {
+        let real = real_path(top).unwrap_or_else(|_| top.to_owned());
+        if self.places()?.contains(&real) {
+            return self.refuse_elsewhere(top);
+        }
+        Ok(())
     }
 
     /// Puts the sign on `top`, which is seen while the tree is not mounted. A missing directory is made.
@@ -383,12 +397,12 @@ pub(crate) fn is_tree(mount: &Mount) -> bool {
     mount.kind == "overlay" && mount.source.as_bytes().starts_with(SOURCE.as_bytes())
 }
 
-/// The mount of a tree of this program that is seen on `top`.
+/// The mount of a tree of this program that is seen on `top`, as a whole.
 fn tree_at(top: &Path) -> Result<Option<Mount>> {
     let real = match real_path(top) {
         Ok(real) => real,
         Err(error) if error.is_missing() => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    Ok(mount_at(&real)?.filter(is_tree))
+    Ok(mount_at(&real)?.filter(|mount| is_tree(mount) && mount.is_whole()))
 }

@@ -3,7 +3,7 @@
 
 use crate::scene::{can_mount, Scene, HEDGEROW};
 use hedgerow_fs::unmount;
-use hedgerow_testkit::{run, Random};
+use hedgerow_testkit::{run, Program, Random};
 use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::PathBuf;
 use std::process::Command;
@@ -46,13 +46,104 @@ fn what_is_mounted_within_is_looked_at() {
     let scene = Scene::new();
     scene.add("--detach ../w");
     let place = scene.path("w/d");
-    let mut mount = Command::new("mount");
-    mount.args(["-t", "tmpfs", "within"]).arg(&place);
-    run(mount).ok("mount");
+    mount(&["-t", "tmpfs", "within", place.to_str().unwrap()]);
     scene.write("w/d/new", "new");
     Player::new(&scene, 0).compare("mount");
     unmount(&place, false).unwrap();
     Player::new(&scene, 0).compare("unmount");
+}
+
+/// Mounts with these words, until the scene is gone.
+fn mount(words: &[&str]) {
+    let mut mount = Command::new("mount");
+    mount.args(words);
+    run(mount).ok("mount");
+}
+
+/// Something is mounted on the directory above: another tree is seen at the place of the mounted one.
+#[test]
+fn a_tree_that_is_hidden_is_not_taken_for_what_is_seen() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.write("p/x", "x");
+    scene.add("--detach ../p/w");
+    let place = |path: &str| scene.path(path).to_str().unwrap().to_owned();
+    let mut copy = Command::new("cp");
+    copy.args(["-a", &place("p"), &place("new")]);
+    run(copy).ok("cp");
+    mount(&["--bind", &place("new"), &place("p")]);
+    scene.write("p/w/a", "edited\n");
+    scene.write("p/w/untracked", "new\n");
+    std::fs::remove_file(scene.path("p/w/d/b")).unwrap();
+    for line in QUESTIONS {
+        let ours = scene.hedgerow("p/w", line);
+        let git = scene.by_git("p/w", &format!("--no-optional-locks {line}"));
+        assert_eq!(git.text(), ours.text(), "{line}");
+    }
+    // Nobody touches the layer of changes while the tree is hidden.
+    for line in [
+        "unmount ../p/w",
+        "remove -f -f ../p/w",
+        "move -f -f ../p/w ../q",
+    ] {
+        let refused = scene.hedgerow("r", &format!("worktree {line}"));
+        assert_ne!(refused.code, 0, "{line}");
+        assert!(
+            refused.stderr.contains("what hides it"),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert_eq!(scene.read("p/w/a"), "edited\n");
+    unmount(&scene.path("p"), false).unwrap();
+    scene.assert_clean("p/w");
+}
+
+/// A part of the tree that is mounted elsewhere is not the tree.
+#[test]
+fn a_part_of_a_tree_is_not_taken_for_it() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.repository.write("d/a", "another\n");
+    scene.repository.commit("two");
+    scene.add("--detach ../w");
+    std::fs::create_dir(scene.path("part")).unwrap();
+    let place = |path: &str| scene.path(path).to_str().unwrap().to_owned();
+    mount(&["--bind", &place("w/d"), &place("part")]);
+    let seen = [Program::Git, HEDGEROW].map(|program| {
+        let mut command = program.command(&scene.path("part"));
+        command.args(["diff-files", "--name-status"]);
+        command.env("GIT_DIR", scene.path("r/.git/worktrees/w"));
+        command.env("GIT_WORK_TREE", scene.path("part"));
+        run(command).text()
+    });
+    assert_eq!(seen[0], seen[1]);
+    assert!(seen[0].contains("M\ta"), "{}", seen[0]);
+    unmount(&scene.path("part"), false).unwrap();
+}
+
+/// An image whose file was deleted stays mounted; what is made in its place has the same times.
+#[test]
+fn an_image_made_again_has_the_index_of_the_one_that_is_mounted() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("--detach ../w");
+    let store = scene.path("r/.git/hedgerow/images");
+    for entry in std::fs::read_dir(&store).unwrap().map(Result::unwrap) {
+        if entry.path().is_file() {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    scene.add("--detach ../second");
+    let stale = scene.by_git("second", "diff-files --name-only");
+    assert_eq!(stale.text(), "");
 }
 
 /// `HEDGEROW_TEST_SEED=N` plays one, `HEDGEROW_TEST_SEEDS=all` many.
@@ -64,12 +155,16 @@ fn whatever_was_done_the_status_is_gits() {
     let wish = std::env::var("HEDGEROW_TEST_SEED").ok();
     let seeds = match wish.and_then(|seed| seed.parse().ok()) {
         Some(seed) => seed..seed + 1,
-        None if std::env::var("HEDGEROW_TEST_SEEDS").is_ok() => 0..60,
+        None if std::env::var("HEDGEROW_TEST_SEEDS").is_ok() => 0..60_u64,
         None => 0..3,
     };
     for seed in seeds {
         let scene = Scene::new();
-        let base = if seed.is_multiple_of(3) { "main~1" } else { "main" };
+        let base = if seed.is_multiple_of(3) {
+            "main~1"
+        } else {
+            "main"
+        };
         scene.repository.write("d/e/f/g", "g\n");
         scene.repository.write("x/y", "y\n");
         scene.repository.write("x/.gitignore", "*.tmp\n");
@@ -162,7 +257,11 @@ impl<'s> Player<'s> {
                 format!("symlink {path}")
             }
             12 => {
-                let mode = if path.len().is_multiple_of(2) { 0o755 } else { 0o700 };
+                let mode = if path.len().is_multiple_of(2) {
+                    0o755
+                } else {
+                    0o700
+                };
                 let _ = std::fs::set_permissions(&at, std::fs::Permissions::from_mode(mode));
                 format!("mode {path}")
             }

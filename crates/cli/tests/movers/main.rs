@@ -9,6 +9,7 @@
 
 mod archive;
 mod attributes;
+mod collisions;
 mod merge;
 mod recursion;
 mod submodules;

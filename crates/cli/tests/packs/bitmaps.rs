@@ -39,6 +39,9 @@ pub fn compare(scene: &Scene, random: &mut Random, questions: usize) {
         words.push("--count");
         let count = printed(scene, &words);
         assert_eq!(count.trim(), expected.len().to_string(), "{words:?}");
+        let usage = [&words[..words.len() - 1], &["--disk-usage"]].concat();
+        let bytes = printed(scene, &usage);
+        assert_eq!(bytes.as_bytes(), scene.git(&usage), "{usage:?}");
         // That many commits, and what they need: no bitmap knows.
         words.push("--max-count=3");
         let count = printed(scene, &words);

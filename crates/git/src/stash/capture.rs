@@ -190,12 +190,20 @@ impl Changes {
         // What is in HEAD and no longer in the index may still be in the working tree.
         let gone = self.staged.changes.iter();
         let gone = gone.filter(|change| change.index.is_none());
-        let is_free = |path: &BStr| {
-            let mut above = path.find_iter(b"/").map(|at| path[..at].as_bstr());
-            !above.any(|above| index.find(above, Stage::Merged).is_ok())
-        };
-        let gone = gone.map(|change| change.path.as_bstr());
-        wanted.extend(gone.filter(|path| is_free(path)).map(|path| (path, None)));
+        for path in gone.map(|change| change.path.as_bstr()) {
+            if !collides(index, path) {
+                wanted.push((path, None));
+            } else if is_file(session, path)? {
+                // No tree holds both, and the file would be lost.
+                return Err(Error::Usage {
+                    reason: format!(
+                        "'{path}' appears as both a file and as a directory\n\
+                         error: {path}: cannot add to the index - missing --add option?\n\
+                         fatal: Unable to process path {path}"
+                    ),
+                });
+            }
+        }
         let files = Files {
             session,
             writer,
@@ -238,6 +246,24 @@ fn is_beyond_link(session: &Session<'_>, path: &BStr) -> Result<bool> {
     let (parent, name) = split_path(above);
     let found = session.root.open_dir(parent)?.stat(name)?;
     Ok(found.kind == FileKind::Symlink)
+}
+
+/// Whether the index has a file where `path` needs a directory, or something below `path`.
+fn collides(index: &Index, path: &BStr) -> bool {
+    let mut above = path.find_iter(b"/").map(|at| path[..at].as_bstr());
+    above.any(|above| index.find(above, Stage::Merged).is_ok())
+        || !index.range_under(path).is_empty()
+}
+
+/// Whether a file or a link is at `path`, and no link above it.
+fn is_file(session: &Session<'_>, path: &BStr) -> Result<bool> {
+    let (parent, name) = split_path(path);
+    let directory = session.root.open_dir(parent);
+    match directory.and_then(|directory| directory.stat(name)) {
+        Ok(found) => Ok(found.kind != FileKind::Directory),
+        Err(error) if error.is_absent() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The paths of entries below `path`, which is a file now.

@@ -79,6 +79,7 @@ pub fn mount(
 pub fn unmount(repository: &Repository, words: &[BString], visit: VisitAttached<'_>) -> Result<()> {
     each(repository, words, visit, true, &|held| {
         if !held.layers.is_mounted_on(&held.tree.path)? {
+            held.layers.refuse_hidden(&held.tree.path)?;
             return Ok(Attached::Already);
         }
         held.layers.unmount(&held.tree.path)?;

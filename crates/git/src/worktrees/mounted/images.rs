@@ -307,7 +307,8 @@ impl<'a> Images<'a> {
         making: &Making,
         warnings: &mut Vec<String>,
     ) -> Result<()> {
-        let checkout = self.checked_out(wanted, mtime_s.unwrap_or_else(a_moment_ago));
+        let time = mtime_s.or(self.mounted_time(wanted.tree)?);
+        let checkout = self.checked_out(wanted, time.unwrap_or_else(a_moment_ago));
         let mut stats = Vec::new();
         let mut tell = |path: &[u8], metadata: &Metadata| {
             stats.push((BString::from(path), entry_stat(metadata)));
@@ -336,6 +337,17 @@ impl<'a> Images<'a> {
             sparse: self.sparse.as_deref(),
         };
         contents.write_index(&making.index, self.execution)
+    }
+
+    /// The time of an image of `tree` that is mounted although its file was deleted: the new one gets
+    /// the same, so that its index fits the files that are seen until it is mounted itself.
+    fn mounted_time(&self, tree: ObjectId) -> Result<Option<i64>> {
+        let base = Base::new(&mounts(self.repository), &self.name(tree).to_string());
+        if !base.is_mounted()? {
+            return Ok(None);
+        }
+        let root = hedgerow_fs::lstat(&base.path())?;
+        Ok(root.map(|root| root.mtime.seconds))
     }
 
     /// The kind of new images.

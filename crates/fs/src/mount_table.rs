@@ -64,7 +64,7 @@ pub fn mount_at(path: &Path) -> Result<Option<Mount>> {
             .chain(found)
             .find(|mount| mount.id == id)),
         // Before Linux 5.8: mostly the one that was made last.
-        None => Ok(found.last().or(Some(first))),
+        None => Ok(found.next_back().or(Some(first))),
     }
 }
 

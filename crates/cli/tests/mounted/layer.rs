@@ -276,27 +276,27 @@ impl<'s> Player<'s> {
                 let _ = content.map(|content| std::fs::write(&at, content));
                 format!("same {path}")
             }
-            15 => self.git(&format!("rm -q -r --cached {path}")),
-            16 => self.git(&format!("add -A {path}")),
-            17 => self.git("reset -q main~1"),
+            15 => self.theirs(&format!("rm -q -r --cached {path}")),
+            16 => self.theirs(&format!("add -A {path}")),
+            17 => self.theirs("reset -q main~1"),
             24 => self.ours("reset -q --hard main~1"),
             25 => self.ours("checkout -q -f main"),
             26 => self.ours("stash push -q -u"),
             27 => self.ours("switch -q --detach main~1"),
             28 => self.ours("reset -q main"),
             29 => self.ours(&format!("restore -q {path}")),
-            18 => self.git("reset -q --hard main"),
-            19 => self.git(&format!("mv -f {path} {other}")),
-            20 => self.git(&format!("update-index --assume-unchanged {path}")),
-            21 => self.git("checkout -q -f main"),
-            22 => self.git(&format!("update-index --skip-worktree {path}")),
-            _ => self.git(&format!("update-index --no-skip-worktree {path}")),
+            18 => self.theirs("reset -q --hard main"),
+            19 => self.theirs(&format!("mv -f {path} {other}")),
+            20 => self.theirs(&format!("update-index --assume-unchanged {path}")),
+            21 => self.theirs("checkout -q -f main"),
+            22 => self.theirs(&format!("update-index --skip-worktree {path}")),
+            _ => self.theirs(&format!("update-index --no-skip-worktree {path}")),
         };
         self.steps.push(line);
         self.compare(&self.steps.join("\n  "));
     }
 
-    fn git(&self, line: &str) -> String {
+    fn theirs(&self, line: &str) -> String {
         self.scene.by_git("w", line);
         format!("git {line}")
     }

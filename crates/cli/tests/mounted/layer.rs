@@ -53,7 +53,16 @@ fn what_is_mounted_within_is_looked_at() {
     Player::new(&scene, 0).compare("unmount");
 }
 
-/// Mounts with these words, until the scene is gone.
+/// Git, which looks at every file, and hedgerow answer the same.
+fn compare(scene: &Scene, place: &str, story: &str) {
+    for line in QUESTIONS {
+        let ours = scene.hedgerow(place, line);
+        let git = scene.by_git(place, &format!("--no-optional-locks {line}"));
+        assert_eq!(git.text(), ours.text(), "{line}, {story}");
+    }
+}
+
+/// Calls mount(8) with these words.
 fn mount(words: &[&str]) {
     let mut mount = Command::new("mount");
     mount.args(words);
@@ -77,11 +86,7 @@ fn a_tree_that_is_hidden_is_not_taken_for_what_is_seen() {
     scene.write("p/w/a", "edited\n");
     scene.write("p/w/untracked", "new\n");
     std::fs::remove_file(scene.path("p/w/d/b")).unwrap();
-    for line in QUESTIONS {
-        let ours = scene.hedgerow("p/w", line);
-        let git = scene.by_git("p/w", &format!("--no-optional-locks {line}"));
-        assert_eq!(git.text(), ours.text(), "{line}");
-    }
+    compare(&scene, "p/w", "hidden");
     // Nobody touches the layer of changes while the tree is hidden.
     for line in [
         "unmount ../p/w",
@@ -307,17 +312,6 @@ impl<'s> Player<'s> {
     }
 
     fn compare(&self, story: &str) {
-        for line in QUESTIONS {
-            let ours = self.scene.hedgerow("w", line);
-            let git = self
-                .scene
-                .by_git("w", &format!("--no-optional-locks {line}"));
-            assert_eq!(
-                git.text(),
-                ours.text(),
-                "{line}, seed {}:\n  {story}",
-                self.seed
-            );
-        }
+        compare(self.scene, "w", &format!("seed {}:\n  {story}", self.seed));
     }
 }

@@ -2,13 +2,9 @@
 
 use crate::oracle::{fsck_is_new, version_of};
 use crate::trees::{make, place};
-use crate::{image_of, options, ASPECTS};
-use hedgerow_engine::Execution;
-use hedgerow_erofs::{verify, Image};
-use hedgerow_image::compare::diff;
+use crate::{assert_same_images, image_of, options};
 use std::fs;
 use std::process::Command;
-use std::sync::Arc;
 
 /// Options that version 1.5 has.
 const OLD: [&str; 6] = [
@@ -64,16 +60,6 @@ fn images_of_mkfs_hold_what_the_directory_holds() {
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words:?}: {told}");
         image_of(&tree, &own, &options(2)).unwrap();
-        let open = |path| Arc::new(Image::open(path, 0).unwrap());
-        let mut found = Vec::new();
-        let tell = |path: &[u8], told| {
-            found.push(format!("{} {told:?}", String::from_utf8_lossy(path)));
-        };
-        let images = [&open(&own), &open(&other)];
-        diff(images, ASPECTS, &Execution::default(), tell).unwrap();
-        assert_eq!(found, [""; 0], "{words:?}");
-        let file = hedgerow_fs::ReadFile::open(&other).unwrap();
-        let report = verify(Box::new(file), 0, &Execution::default()).unwrap();
-        assert_eq!(report.findings, [], "{words:?}");
+        assert_same_images(&own, &other, &format!("{words:?}"));
     }
 }

@@ -18,14 +18,15 @@ mod parts;
 mod recreated;
 
 use hedgerow_engine::Execution;
-use hedgerow_erofs::{create_numbered, CreateOptions};
-use hedgerow_image::compare::Aspects;
+use hedgerow_erofs::{create_numbered, verify, CreateOptions, Image};
+use hedgerow_image::compare::{diff, Aspects};
 use hedgerow_image::{Created, WriteError};
 use hedgerow_testkit::image_trees as trees;
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// All that two images of one tree have in common, whatever their options.
 pub const ASPECTS: Aspects = Aspects {
@@ -66,6 +67,21 @@ pub fn image_of(
         create_numbered(nodes, target, options, &mut tell)
     })??;
     Ok((created, numbers))
+}
+
+/// Two images hold the same tree, and nothing is wrong in the second.
+pub fn assert_same_images(first: &Path, second: &Path, what: &str) {
+    let open = |path| Arc::new(Image::open(path, 0).unwrap());
+    let mut found = Vec::new();
+    let tell = |path: &[u8], told| {
+        found.push(format!("{} {told:?}", String::from_utf8_lossy(path)));
+    };
+    let images = [&open(first), &open(second)];
+    diff(images, ASPECTS, &Execution::default(), tell).unwrap();
+    assert_eq!(found, [""; 0], "{what}");
+    let file = hedgerow_fs::ReadFile::open(second).unwrap();
+    let report = verify(Box::new(file), 0, &Execution::default()).unwrap();
+    assert_eq!(report.findings, [], "{what}");
 }
 
 /// All that a tree holds, a line an entry.

@@ -1,13 +1,10 @@
 //! Files that share parts: every byte of each is its own.
 
 use crate::trees::{place, Random};
-use crate::{image_of, options, ASPECTS};
-use hedgerow_engine::Execution;
-use hedgerow_erofs::{verify, ClusterSettings, Compression, CreateOptions, Image};
-use hedgerow_image::compare::diff;
+use crate::{assert_same_images, image_of, options};
+use hedgerow_erofs::{ClusterSettings, Compression, CreateOptions};
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 const FILES: u64 = 14;
 /// Length of the unit in which files are the same, and how many trees are made of it; with
@@ -95,15 +92,5 @@ fn check(tree: &Path, given: &CreateOptions, what: &str) {
         ..options(2)
     };
     image_of(tree, &other, &apart).unwrap();
-    let open = |path| Arc::new(Image::open(path, 0).unwrap());
-    let mut found = Vec::new();
-    let tell = |path: &[u8], told| {
-        found.push(format!("{} {told:?}", String::from_utf8_lossy(path)));
-    };
-    let images = [&open(&own), &open(&other)];
-    diff(images, ASPECTS, &Execution::default(), tell).unwrap();
-    assert_eq!(found, [""; 0], "{what}");
-    let file = hedgerow_fs::ReadFile::open(&own).unwrap();
-    let report = verify(Box::new(file), 0, &Execution::default()).unwrap();
-    assert_eq!(report.findings, [], "{what}");
+    assert_same_images(&other, &own, what);
 }

@@ -75,7 +75,7 @@ pub use inherit::close_inherited_descriptors_on_exec;
 pub use interrupt::{
     catch_interrupts, caught_signal, end_by_closed_pipe, end_by_signal, remove_names_at_signals,
 };
-pub use listing::{Listed, Listing, OpenDirectory, ReadBuffer};
+pub use listing::{until_removed, Listed, Listing, OpenDirectory, ReadBuffer};
 pub use local_socket::connect_local;
 pub use lock::{left_locks, LockFile};
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};

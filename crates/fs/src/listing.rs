@@ -13,6 +13,18 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 /// Longest path passed to one call, in bytes; below the system's limit of 4096.
 const PIECE_BYTES: usize = 4000;
 
+/// Whether there is more to read, if a directory that was removed while it was open counts as read to its
+/// end: so it is for who lists it with the C library, as Python does.
+///
+/// # Errors
+/// Any other error of `read`, which is what [`OpenDirectory::read`] has returned.
+pub fn until_removed(read: io::Result<bool>) -> io::Result<bool> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        other => other,
+    }
+}
+
 /// An open directory that can be listed and whose entries can be statted.
 ///
 /// Only the path given to [`OpenDirectory::open`] is opened with links followed.

@@ -55,16 +55,15 @@ pub fn mounts() -> Result<Vec<Mount>> {
 /// The mount that is seen at `path`, whose links have been resolved. Others may be there, too: below it,
 /// or hidden by what is mounted on a directory above.
 pub fn mount_at(path: &Path) -> Result<Option<Mount>> {
-    let mut found = mounts()?.into_iter().filter(|mount| mount.path == path);
-    let Some(first) = found.next() else {
+    let mounts = mounts()?.into_iter();
+    let mut found: Vec<Mount> = mounts.filter(|mount| mount.path == path).collect();
+    if found.is_empty() {
         return Ok(None);
-    };
+    }
     match seen_at(path)? {
-        Some(id) => Ok(std::iter::once(first)
-            .chain(found)
-            .find(|mount| mount.id == id)),
+        Some(id) => Ok(found.into_iter().find(|mount| mount.id == id)),
         // Before Linux 5.8: mostly the one that was made last.
-        None => Ok(found.next_back().or(Some(first))),
+        None => Ok(found.pop()),
     }
 }
 

@@ -21,7 +21,7 @@ pub use hedgerow_writer as writer;
 /// Starting threads, of which there may be fewer than wanted.
 pub use hedgerow_fs::threads;
 
-/// What is at a path, and its removal.
+/// What is at a path, its removal, and the end of a listing.
 pub mod files {
-    pub use hedgerow_fs::{identity, remove_file, FileKind};
+    pub use hedgerow_fs::{identity, remove_file, until_removed, FileKind};
 }

@@ -4,6 +4,7 @@ use super::audit_scandir;
 use super::entry::{DirEntry, Directory};
 use crate::error::os_error;
 use crate::path::{fspath, system_path, Flavor};
+use hedgerow::plumbing::files::until_removed;
 use hedgerow::walk::{stat_entries, Listing, OpenDirectory, ReadBuffer, Stat};
 use pyo3::exceptions::{PyDeprecationWarning, PyResourceWarning, PyTypeError};
 use pyo3::prelude::*;
@@ -125,15 +126,6 @@ fn bytes_like(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let classes = ["bytearray", "memoryview"].map(|name| builtins.getattr(name));
     let [first, second] = classes;
     Ok(PyTuple::new(py, [first?, second?])?.into_any())
-}
-
-/// Whether there is more to read. A directory that was removed while it was open has no more entries: so
-/// it is for who lists it with the C library, as Python does.
-fn until_removed(read: std::io::Result<bool>) -> std::io::Result<bool> {
-    match read {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        other => other,
-    }
 }
 
 impl Reading {

@@ -1,4 +1,4 @@
-use hedgerow_fs::{FileKind, Identity, Listing, OpenDirectory, ReadBuffer, Stat};
+use hedgerow_fs::{until_removed, FileKind, Identity, Listing, OpenDirectory, ReadBuffer, Stat};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -31,15 +31,6 @@ struct Stamp {
 pub(super) struct Scratch {
     buffer: ReadBuffer,
     listing: Listing,
-}
-
-/// Whether there is more to read. A directory that was removed while it was open has no more entries: so
-/// it is for who lists it with the C library.
-fn until_removed(read: io::Result<bool>) -> io::Result<bool> {
-    match read {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        other => other,
-    }
 }
 
 /// The kind of what a link leads to, by its whole path: where that cannot be resolved, because it goes through

@@ -4,6 +4,7 @@ use crate::error::is_one_of;
 use crate::fault::{self, Op};
 use crate::interrupt::caught_signal;
 use crate::{is_absent, DirEntry, Error, FileKind, Result, Stat};
+use rustix::buffer::spare_capacity;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, CWD};
 use rustix::io::Errno;
@@ -111,10 +112,12 @@ impl ReadFile {
 
     /// Reads up to `buffer.len()` bytes from the current position; 0 means the end.
     pub fn read(&self, buffer: &mut [u8]) -> Result<usize> {
+        self.retried(|| Ok(rustix::io::read(&self.fd, &mut *buffer)?))
+    }
+
+    fn retried(&self, mut read: impl FnMut() -> io::Result<usize>) -> Result<usize> {
         loop {
-            match fault::check(Op::Read)
-                .and_then(|()| Ok(rustix::io::read(&self.fd, &mut *buffer)?))
-            {
+            match fault::check(Op::Read).and_then(|()| read()) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 other => return other.map_err(|source| Error::new("read", &self.path, source)),
             }
@@ -128,22 +131,21 @@ impl ReadFile {
         if expected > limit {
             return Err(self.too_large(limit));
         }
-        buffer.resize(expected as usize + 1, 0);
-        let mut filled = 0;
-        loop {
-            let count = self.read(&mut buffer[filled..])?;
-            filled += count;
-            if count == 0 {
-                buffer.truncate(filled);
-                return Ok(());
-            }
-            if filled as u64 > limit {
+        buffer.reserve(expected as usize + 1);
+        while self.read_more(buffer)? > 0 {
+            if buffer.len() as u64 > limit {
                 return Err(self.too_large(limit));
             }
-            if filled == buffer.len() {
-                buffer.resize(filled * 2, 0);
+            if buffer.len() == buffer.capacity() {
+                buffer.reserve(buffer.len());
             }
         }
+        Ok(())
+    }
+
+    /// Reads into the spare capacity of `buffer`, of which there must be some; 0 means the end.
+    fn read_more(&self, buffer: &mut Vec<u8>) -> Result<usize> {
+        self.retried(|| Ok(rustix::io::read(&self.fd, spare_capacity(buffer))?))
     }
 
     /// Reads from `position`, in bytes from the start, until `buffer` is full or the file ends;

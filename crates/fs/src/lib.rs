@@ -30,6 +30,7 @@ mod listing;
 mod local_socket;
 mod lock;
 mod loop_device;
+mod mapped_file;
 mod memory;
 mod mount;
 mod mount_table;
@@ -78,6 +79,7 @@ pub use interrupt::{
 pub use listing::{until_removed, Listed, Listing, OpenDirectory, ReadBuffer};
 pub use local_socket::connect_local;
 pub use lock::{left_locks, LockFile};
+pub use mapped_file::MappedFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use mount::{
     is_layer_in_use, knows_file_system, may_mount, mount_image, mount_overlay, unmount, Overlay,

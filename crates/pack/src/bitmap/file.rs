@@ -2,9 +2,9 @@ use super::order::{checksum_at, number_at};
 use super::words::WORD_BITS;
 use crate::format::big_endian::{u32_at, u64_at};
 use crate::format::hashed_file::is_whole;
-use crate::format::map::Map;
 use crate::format::verified::VerifiedFiles;
 use gix_hash::Kind;
+use hedgerow_fs::MappedFile;
 use hedgerow_object::ewah::{Change, Ewah};
 use hedgerow_object::ObjectKind;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(crate) const KINDS: [ObjectKind; 4] = [
 /// of offsets.
 #[derive(Debug)]
 pub(crate) struct BitmapFile {
-    map: Map,
+    map: MappedFile,
     entry_count: u32,
     /// Offsets of the bitmaps of the four kinds, and of the first entry.
     kinds: [usize; 4],
@@ -107,7 +107,7 @@ impl BitmapFile {
         hash: Kind,
         verified: &VerifiedFiles,
     ) -> Result<Self, String> {
-        let map = Map::open(path).map_err(|error| error.to_string())?;
+        let map = MappedFile::open(path).map_err(|error| error.to_string())?;
         let file = Self::parse(map, checksum, objects, hash);
         let file = file.map_err(|reason| format!("bad bitmap: {reason}"))?;
         let mut fault = "its checksum is wrong";
@@ -166,7 +166,12 @@ impl BitmapFile {
         is_ascending && is_last_there && (!has_table || told.all(|is_right| is_right == Some(true)))
     }
 
-    fn parse(map: Map, checksum: &[u8], objects: u32, hash: Kind) -> Result<Self, &'static str> {
+    fn parse(
+        map: MappedFile,
+        checksum: &[u8],
+        objects: u32,
+        hash: Kind,
+    ) -> Result<Self, &'static str> {
         let data: &[u8] = &map;
         if data.get(..4) != Some(b"BITM") {
             return Err("no signature");

@@ -1,8 +1,8 @@
 use super::commit::{GraphCommit, Parents, MARK, NO_PARENT};
 use crate::format::big_endian::{u32_at, u64_at};
 use crate::format::id_table::{IdTable, FANOUT_BYTES};
-use crate::format::map::Map;
 use gix_hash::{oid, Kind, ObjectId};
+use hedgerow_fs::MappedFile;
 use std::ops::Range;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const ROW_REST_BYTES: usize = 16;
 /// One file of a commit-graph.
 #[derive(Debug)]
 pub(super) struct Layer {
-    map: Map,
+    map: MappedFile,
     /// Commits in the layers before it.
     before: u32,
     parts: Parts,
@@ -44,7 +44,7 @@ impl Layer {
         if !hedgerow_fs::exists(path) {
             return Ok(None);
         }
-        let map = Map::open(path).map_err(|error| error.to_string())?;
+        let map = MappedFile::open(path).map_err(|error| error.to_string())?;
         let parts = parse(&map, hash, bases).map_err(|reason| format!("bad file: {reason}"))?;
         let limit = NO_PARENT - before;
         if parts.ids.count() >= limit {

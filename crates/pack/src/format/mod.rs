@@ -4,5 +4,4 @@
 pub(crate) mod big_endian;
 pub(crate) mod hashed_file;
 pub(crate) mod id_table;
-pub(crate) mod map;
 pub(crate) mod verified;

@@ -7,7 +7,7 @@
 //! as lstat shows them: a file that is replaced or written to has another line. Whoever could
 //! write a false line could as well write a false accelerator.
 
-use super::map::Map;
+use hedgerow_fs::MappedFile;
 use hedgerow_fs::{OutputFile, Stat, Timestamp};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub(crate) struct VerifiedFiles {
 }
 
 /// A file that a check is about.
-pub(crate) type Checked<'c> = (&'c Path, &'c Map);
+pub(crate) type Checked<'c> = (&'c Path, &'c MappedFile);
 
 impl VerifiedFiles {
     /// Those of the object directory `objects`. `notes`: what passes from now on is noted there,
@@ -97,7 +97,7 @@ impl VerifiedFiles {
     }
 
     /// Whether another change of the file would show in its times.
-    fn is_settled(&self, map: &Map) -> bool {
+    fn is_settled(&self, map: &MappedFile) -> bool {
         let latest = hedgerow_fs::file_time().seconds - self.settled_after;
         let before = |time: Timestamp| time.seconds < latest;
         map.stat()
@@ -176,7 +176,7 @@ mod tests {
             let mut verified = VerifiedFiles::new(self.home.path(), true);
             verified.settled_after = settled_after;
             let path = self.home.path().join("pack").join(name);
-            let map = Map::open(&path).expect("a file");
+            let map = MappedFile::open(&path).expect("a file");
             let passed = verified.pass("hash", &[(&path, &map)], || {
                 self.checks.set(self.checks.get() + 1);
                 result

@@ -5,10 +5,10 @@ use super::examine::Examination;
 use super::{receive, segments, thin, IndexOptions, IndexedPack};
 use crate::error::{Error, Result};
 use crate::format::hashed_file::TrailerHasher;
-use crate::format::map::Map;
 use crate::pack_file::entry::PACK_HEADER_BYTES;
 use crate::refusal::Refusal;
 use hedgerow_engine::Stage;
+use hedgerow_fs::MappedFile;
 use hedgerow_fs::{OutputFile, ReadFile};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use std::path::Path;
 /// # Errors
 /// [`Error::Refused`] and [`Error::Checked`] tell what is wrong with the pack; [`Error::Interrupted`].
 pub fn index_pack_file(path: &Path, options: &IndexOptions<'_>) -> Result<IndexedPack> {
-    let map = Map::open(path)?;
+    let map = MappedFile::open(path)?;
     let count = receive::parse_header(&map)?;
     if let Some(limit) = options.max_input_bytes {
         if map.len() as u64 > limit {
@@ -77,7 +77,7 @@ pub fn receive_pack(
     };
     let limit = options.max_input_bytes;
     let received = receive::receive(input, before, &file, limit, examination)?;
-    let map = Map::of(&file, &target)?;
+    let map = MappedFile::of(&file, &target)?;
     let data = map.get(..received.end as usize);
     // Somebody may have cut the file meanwhile.
     let data = data.ok_or(Refusal::EarlyEnd)?;

@@ -4,10 +4,10 @@ use super::{IndexedPack, Refusal};
 use crate::error::Result;
 use crate::format::big_endian::{u32_at, u64_at};
 use crate::format::hashed_file::TrailerHasher;
-use crate::format::map::Map;
 use crate::pack_file::index_writer::{self, IndexLayout};
 use crate::pack_file::reverse_writer::{self, reverse_positions};
 use gix_hash::Kind;
+use hedgerow_fs::MappedFile;
 use std::path::Path;
 
 const LARGE: u32 = 1 << 31;
@@ -57,7 +57,7 @@ fn compare(
     hash: Kind,
     encode: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>,
 ) -> Result<()> {
-    let map = Map::open(path)?;
+    let map = MappedFile::open(path)?;
     let mut rest: &[u8] = &map;
     let mut hasher = TrailerHasher::new(hash);
     let mut is_same = true;
@@ -81,7 +81,7 @@ fn compare(
 
 /// How the index at `path` is laid out.
 fn layout(path: &Path, hash: Kind) -> Result<IndexLayout, String> {
-    let map = Map::open(path).map_err(|error| error.to_string())?;
+    let map = MappedFile::open(path).map_err(|error| error.to_string())?;
     if map.get(..4) != Some(b"\xfftOc") {
         return Ok(IndexLayout {
             version: 1,

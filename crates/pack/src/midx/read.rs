@@ -4,7 +4,7 @@ use super::refusal::Refusal;
 use crate::format::big_endian::{u32_at, u64_at};
 use crate::format::hashed_file::is_whole;
 use crate::format::id_table::{IdTable, FANOUT_BYTES};
-use crate::format::map::Map;
+use hedgerow_fs::MappedFile;
 use std::ops::Range;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(crate) const OFFSET_ROW_BYTES: usize = 8;
 /// packs are numbered in the order of their names in the file.
 #[derive(Debug)]
 pub(crate) struct MultiPackIndex {
-    map: Map,
+    map: MappedFile,
     hash_len: usize,
     version: u8,
     ids: IdTable,
@@ -39,11 +39,11 @@ pub(crate) struct MultiPackIndex {
 impl MultiPackIndex {
     /// Maps the file at `path`. Its sizes, names and fanout are checked, but not its hash.
     pub fn open(path: &Path, hash: gix_hash::Kind) -> Result<Self, Refusal> {
-        let map = Map::open(path).map_err(|error| Refusal::error(error.to_string()))?;
+        let map = MappedFile::open(path).map_err(|error| Refusal::error(error.to_string()))?;
         Self::parse(map, path, hash)
     }
 
-    fn parse(map: Map, path: &Path, hash: gix_hash::Kind) -> Result<Self, Refusal> {
+    fn parse(map: MappedFile, path: &Path, hash: gix_hash::Kind) -> Result<Self, Refusal> {
         let hash_len = hash.len_in_bytes();
         let Some(end) = map
             .len()
@@ -156,7 +156,7 @@ impl MultiPackIndex {
     }
 
     /// The mapped file.
-    pub fn map(&self) -> &Map {
+    pub fn map(&self) -> &MappedFile {
         &self.map
     }
 

@@ -1,7 +1,7 @@
 use super::entry::PACK_HEADER_BYTES;
 use crate::format::big_endian::{u32_at, u64_at};
 use crate::format::id_table::{IdTable, FANOUT_BYTES};
-use crate::format::map::Map;
+use hedgerow_fs::MappedFile;
 use std::path::Path;
 
 const MAGIC: &[u8] = b"\xfftOc";
@@ -11,7 +11,7 @@ const LARGE: u32 = 1 << 31;
 /// The index of one pack (`.idx`), version 1 or 2: where each object's entry starts.
 #[derive(Debug)]
 pub(crate) struct PackIndex {
-    map: Map,
+    map: MappedFile,
     ids: IdTable,
     offsets: Offsets,
     hash_len: usize,
@@ -33,7 +33,7 @@ impl PackIndex {
     /// Maps the index at `path`. Its sizes and its fanout are checked, its hash is not. An error
     /// is a reason.
     pub fn open(path: &Path, hash_len: usize) -> Result<Self, String> {
-        let map = Map::open(path).map_err(|error| error.to_string())?;
+        let map = MappedFile::open(path).map_err(|error| error.to_string())?;
         let parsed = match map.get(..4) {
             Some(MAGIC) => parse_v2(&map, hash_len),
             _ => parse_v1(&map, hash_len),
@@ -48,7 +48,7 @@ impl PackIndex {
     }
 
     /// The file.
-    pub fn map(&self) -> &Map {
+    pub fn map(&self) -> &MappedFile {
         &self.map
     }
 

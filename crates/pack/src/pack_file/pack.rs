@@ -5,10 +5,10 @@ use super::reverse::ReverseIndex;
 use crate::fault::Fault;
 use crate::format::big_endian::u32_at;
 use crate::format::hashed_file::is_whole;
-use crate::format::map::Map;
 use crate::format::verified::VerifiedFiles;
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::can_expand_to;
+use hedgerow_fs::MappedFile;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -41,7 +41,7 @@ pub(crate) struct Pack {
 /// The mapped `.pack` file.
 #[derive(Debug)]
 struct Entries {
-    map: Map,
+    map: MappedFile,
     /// Where the entries end and the checksum starts.
     end: usize,
 }
@@ -300,7 +300,7 @@ impl Entries {
     /// Maps the pack at `path`. Its header must be that of a pack; count and checksum must be
     /// those of the index where there is one. The content is not hashed.
     fn open(path: &Path, index: Option<&PackIndex>, hash_len: usize) -> Result<Self, String> {
-        let map = Map::open(path).map_err(|error| error.to_string())?;
+        let map = MappedFile::open(path).map_err(|error| error.to_string())?;
         let end = check(&map, index, hash_len)?;
         Ok(Entries { map, end })
     }

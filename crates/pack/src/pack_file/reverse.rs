@@ -1,8 +1,8 @@
 use super::index::{rises, PackIndex};
 use crate::format::big_endian::u32_at;
 use crate::format::hashed_file::is_whole;
-use crate::format::map::Map;
 use gix_hash::Kind;
+use hedgerow_fs::MappedFile;
 use std::path::Path;
 
 const HEADER_BYTES: usize = 12;
@@ -11,7 +11,7 @@ const HEADER_BYTES: usize = 12;
 /// it was a chunk, the pseudo-pack order of a multi-pack-index was such a file, too.
 #[derive(Debug)]
 pub(crate) struct ReverseIndex {
-    map: Map,
+    map: MappedFile,
     count: u32,
 }
 
@@ -25,7 +25,7 @@ impl ReverseIndex {
     /// As [`ReverseIndex::open`], for the pack or multi-pack-index of `count` objects that ends
     /// with `checksum`.
     pub fn open_for(path: &Path, count: u32, checksum: &[u8], hash: Kind) -> Result<Self, String> {
-        let map = Map::open(path).map_err(|error| error.to_string())?;
+        let map = MappedFile::open(path).map_err(|error| error.to_string())?;
         check(&map, count, checksum, hash)
             .map_err(|reason| format!("bad reverse index: {reason}"))?;
         Ok(ReverseIndex { map, count })
@@ -38,7 +38,7 @@ impl ReverseIndex {
     }
 
     /// The file.
-    pub fn map(&self) -> &Map {
+    pub fn map(&self) -> &MappedFile {
         &self.map
     }
 

@@ -13,8 +13,8 @@ use hedgerow_pack::{Location, ObjectKind, Reader, SharedBases};
 use hedgerow_writer::{Form, LaneWriter, Plan, Problem, Sink, Written};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Objects of more bytes than this are large. Large objects are written one after the other in a
-/// lane, so that only a few are in memory at a time, however many workers there are.
+/// Objects of more bytes than this are large, and those that are built from such. They are written one
+/// after the other in a lane, so that only a few are in memory at a time, however many workers there are.
 const LARGE_BYTES: u64 = 1 << 20;
 /// Objects of more bytes than this are streamed where possible. That takes constant memory but
 /// twice the time, because the object is inflated in pieces.

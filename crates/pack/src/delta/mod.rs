@@ -8,5 +8,5 @@ mod encode;
 mod tests;
 
 pub use apply::apply_delta;
-pub(crate) use apply::{apply, parse_header, result_length};
+pub(crate) use apply::{apply, parse_header, result_length, DeltaHeader};
 pub use encode::DeltaIndex;

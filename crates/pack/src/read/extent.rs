@@ -1,6 +1,7 @@
 use super::chain::Root;
 use super::failure::Failure;
 use super::reader::Reader;
+use crate::delta::DeltaHeader;
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::object::Location;
@@ -34,11 +35,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the object is in a pack and larger than `limit` bytes. The header of its entry is
-    /// read; of a delta, its start is inflated.
+    /// Whether the object is in a pack and takes more than `limit` bytes to read: it, or what its delta
+    /// applies to. The header of its entry is read; of a delta, its start is inflated.
     pub fn is_large(&mut self, location: Location, limit: u64) -> bool {
-        matches!(location, Location::Packed { .. })
-            && matches!(self.packed_size(location), Ok(size) if size > limit)
+        matches!(self.packed_extent(location), Ok(extent) if extent.largest() > limit)
     }
 
     /// Bytes of the content of the object `id`, which is at `location`: what its own header says,
@@ -68,12 +68,34 @@ impl Reader<'_> {
     }
 
     fn packed_size(&mut self, location: Location) -> Result<u64, Fault> {
+        Ok(match self.packed_extent(location)? {
+            Extent::Whole(size) => size,
+            Extent::Delta(header) => header.result,
+        })
+    }
+
+    fn packed_extent(&mut self, location: Location) -> Result<Extent, Fault> {
         let place = location.place().ok_or(Fault::Outside)?;
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (entry, _) = pack.entry(place.offset)?;
         match entry.kind {
-            EntryForm::Whole(_) => Ok(entry.size),
-            _ => self.delta_result(place),
+            EntryForm::Whole(_) => Ok(Extent::Whole(entry.size)),
+            _ => self.delta_header(place).map(Extent::Delta),
+        }
+    }
+}
+
+/// What an entry says of lengths, in bytes.
+enum Extent {
+    Whole(u64),
+    Delta(DeltaHeader),
+}
+
+impl Extent {
+    fn largest(&self) -> u64 {
+        match self {
+            Extent::Whole(size) => *size,
+            Extent::Delta(header) => header.source.max(header.result),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::recent::RecentBases;
 use super::scratch::Scratch;
 use crate::database::store::ObjectStore;
-use crate::delta;
+use crate::delta::{self, DeltaHeader};
 use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::loose;
@@ -22,6 +22,10 @@ use std::sync::Arc;
 pub(crate) const SMALL_BYTES: u64 = 1 << 20;
 /// A buffer that has grown over this is given back when a much smaller object follows.
 pub(crate) const KEEP_BYTES: usize = 512 << 10;
+/// A buffer of more bytes than this is not kept for objects of half its size, and while an object of
+/// more is inflated that no delta applies to, the other buffers are given back: inflating it takes far
+/// longer than the page faults.
+pub(crate) const HUGE_BYTES: usize = 16 << 20;
 /// The two lengths at the start of a delta take ten bytes each at most.
 const DELTA_HEADER_BYTES: usize = 20;
 
@@ -307,7 +311,17 @@ impl<'s> Reader<'s> {
         }
         let size = entry.size as usize;
         let buffer = match target {
-            Target::Result => &mut self.result,
+            Target::Result => {
+                // Nothing is in any of them yet, so one large buffer is enough.
+                if self.result.len() < size && self.source.len() > self.result.len() {
+                    std::mem::swap(&mut self.result, &mut self.source);
+                }
+                if size > HUGE_BYTES && self.chain.remaining().next().is_none() {
+                    self.source.shrink();
+                    self.delta.shrink();
+                }
+                &mut self.result
+            }
             Target::Delta => &mut self.delta,
         };
         let _traced = span("inflate");
@@ -389,14 +403,17 @@ impl<'s> Reader<'s> {
         let Some(place) = self.chain.first() else {
             return Ok(ObjectHeader { kind, size });
         };
-        let size = self
-            .delta_result(place)
+        let header = self
+            .delta_header(place)
             .map_err(|fault| Failure::new(place, fault))?;
-        Ok(ObjectHeader { kind, size })
+        Ok(ObjectHeader {
+            kind,
+            size: header.result,
+        })
     }
 
-    /// The length of what the delta at `place` makes, by its first bytes.
-    pub(crate) fn delta_result(&mut self, place: Place) -> Result<u64, Fault> {
+    /// The header of the delta at `place`, of which only the first bytes are inflated.
+    pub(crate) fn delta_header(&mut self, place: Place) -> Result<DeltaHeader, Fault> {
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (_, input) = pack.entry(place.offset)?;
         let mut start = [0; DELTA_HEADER_BYTES];
@@ -409,7 +426,7 @@ impl<'s> Reader<'s> {
                 .expect("no more is inflated than there is room for")
         });
         if let Ok((header, _)) = delta::parse_header(usual) {
-            return Ok(header.result);
+            return Ok(header);
         }
         let length = self.stream.prefix(input, &mut start)?;
         let (header, _) = delta::parse_header(
@@ -417,7 +434,7 @@ impl<'s> Reader<'s> {
                 .get(..length)
                 .expect("no more is inflated than there is room for"),
         )?;
-        Ok(header.result)
+        Ok(header)
     }
 
     pub(crate) fn loose_header(&mut self, directory: u32, id: &oid) -> Result<ObjectHeader, Fault> {

@@ -1,6 +1,6 @@
 //! A buffer that is used for one object after the other.
 
-use super::reader::{KEEP_BYTES, SMALL_BYTES};
+use super::reader::{HUGE_BYTES, KEEP_BYTES, SMALL_BYTES};
 use std::ops::Deref;
 
 /// So many small objects in a row make a large buffer be given back: large and small ones often
@@ -27,7 +27,8 @@ impl Scratch {
         } else {
             self.small_uses += 1;
         }
-        if self.bytes.len() < size || self.small_uses > SMALL_USES {
+        let is_huge = self.bytes.len() > HUGE_BYTES && size <= self.bytes.len() / 2;
+        if self.bytes.len() < size || self.small_uses > SMALL_USES || is_huge {
             self.small_uses = 0;
             // First the old buffer goes. Fresh zeroed memory costs nothing until it is written, so
             // there may be more of it than is needed; growing would copy old content.
@@ -59,6 +60,18 @@ impl Deref for Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_huge_buffer_is_not_kept_for_what_needs_half_of_it() {
+        let mut scratch = Scratch::default();
+        scratch.prepare(HUGE_BYTES + 1);
+        scratch.prepare(HUGE_BYTES + 2);
+        assert_eq!(scratch.len(), 2 * HUGE_BYTES);
+        scratch.prepare(HUGE_BYTES);
+        assert_eq!(scratch.len(), HUGE_BYTES);
+        scratch.prepare(HUGE_BYTES / 2);
+        assert_eq!(scratch.len(), HUGE_BYTES);
+    }
 
     #[test]
     fn a_large_buffer_outlives_a_few_small_objects() {

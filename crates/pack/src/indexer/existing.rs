@@ -38,24 +38,36 @@ impl<'s> Existing<'s> {
         })
     }
 
-    /// The location of `id`, if it exists outside the pack that is being indexed. `hint` is kept by
-    /// the caller for the next search.
-    fn locate(&self, id: &oid, hint: &mut Option<u32>) -> Result<Option<Location>> {
-        if let Some(found) = self.store.locate_packed(id, hint)? {
-            return Ok(Some(found).filter(|found| !self.is_own(*found)));
+    /// The location of `id`, if it exists outside the pack that is being indexed. `search` is kept by
+    /// the caller for the next one.
+    fn locate(&self, id: &oid, search: &mut Search) -> Result<Option<Location>> {
+        if let Some(found) = self.store.locate_packed(id, &mut search.hint)? {
+            return Ok(Some(found).filter(|found| !self.is_own(*found, search)));
         }
         let directory = self.loose.get(id).copied();
         Ok(directory.map(|directory| Location::Loose { directory }))
     }
 
-    fn is_own(&self, location: Location) -> bool {
+    fn is_own(&self, location: Location, search: &mut Search) -> bool {
         let (Some(own), Some(place)) = (&self.own, location.place()) else {
             return false;
         };
-        let path = self.store.pack(place.pack).map(|pack| pack.path());
-        path.and_then(|path| hedgerow_fs::real_path(path).ok())
-            .is_some_and(|path| path == *own)
+        if search.examined.is_none_or(|(pack, _)| pack != place.pack) {
+            let path = self.store.pack(place.pack).map(|pack| pack.path());
+            let path = path.and_then(|path| hedgerow_fs::real_path(path).ok());
+            search.examined = Some((place.pack, path.as_ref() == Some(own)));
+        }
+        search.examined.is_some_and(|(_, is_own)| is_own)
     }
+}
+
+/// What a search for an object leaves for the next one.
+#[derive(Debug, Default)]
+struct Search {
+    /// The pack in which the last object was found.
+    hint: Option<u32>,
+    /// A pack, and whether it is the one that is being indexed.
+    examined: Option<(u32, bool)>,
 }
 
 /// Compares objects with existing ones; each thread has one.
@@ -63,7 +75,7 @@ impl<'s> Existing<'s> {
 pub(crate) struct Comparison<'e> {
     existing: &'e Existing<'e>,
     reader: Reader<'e>,
-    hint: Option<u32>,
+    search: Search,
 }
 
 impl<'e> Comparison<'e> {
@@ -71,18 +83,18 @@ impl<'e> Comparison<'e> {
         Comparison {
             existing,
             reader: Reader::new(existing.store),
-            hint: None,
+            search: Search::default(),
         }
     }
 
     /// Whether the repository contains `id`.
     pub fn has(&mut self, id: &oid) -> Result<bool> {
-        Ok(self.existing.locate(id, &mut self.hint)?.is_some())
+        Ok(self.existing.locate(id, &mut self.search)?.is_some())
     }
 
     /// Refuses an object that exists in the repository with a different content.
     pub fn compare(&mut self, id: &ObjectId, kind: ObjectKind, content: &[u8]) -> Result<()> {
-        let Some(location) = self.existing.locate(id, &mut self.hint)? else {
+        let Some(location) = self.existing.locate(id, &mut self.search)? else {
             return Ok(());
         };
         let unreadable = |_| Error::Refused(Refusal::Unreadable(*id));
@@ -102,7 +114,7 @@ impl<'e> Comparison<'e> {
         size: u64,
         same: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<()> {
-        let Some(location) = self.existing.locate(id, &mut self.hint)? else {
+        let Some(location) = self.existing.locate(id, &mut self.search)? else {
             return Ok(());
         };
         let mut is_same = true;

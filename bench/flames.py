@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Where the processors' time goes in a checkout, an image, an index-pack and a clone: writes a flame
-graph of each (SVG) and the shares of time, to bench/out/flames or docs/src/images. Needs perf; draws
+graph of each (SVG) and the shares of time, to bench/out/flames or docs/src/images/flames. Needs perf; draws
 with inferno, which cargo installs into target/tools. See bench/README.md."""
 
 import argparse
@@ -27,7 +27,7 @@ PER_SECOND = 499
 # Of the stack of each sample, so many bytes are kept to find the callers in.
 STACK_BYTES = 16 << 10
 OUT = Path(__file__).resolve().parent / "out" / "flames"
-PUBLISHED = ROOT / "docs" / "src" / "images"
+PUBLISHED = ROOT / "docs" / "src" / "images" / "flames"
 
 # Frames that every stack has, and that say nothing.
 RUNTIME = re.compile(r"^(std::|core::|alloc::|<alloc::|<core::|__libc|_start$|clone3?$|start_thread|"
@@ -45,7 +45,7 @@ KINDS = (
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--publish", action="store_true", help="into docs/src/images")
+    parser.add_argument("--publish", action="store_true", help="into docs/src/images/flames")
     parser.add_argument("--job", action="append", choices=list(JOBS), help="only this one")
     parser.add_argument("--smoke", action="store_true",
                         help="small made-up inputs: does it still run?")
@@ -60,7 +60,7 @@ def main():
         for name in arguments.job or JOBS:
             print(f"{name} ...", flush=True)
             title, stacks = JOBS[name](setting, OUT / "perf.data")
-            draw(flamegraph, title, stacks, out / f"flame-{name}.svg")
+            draw(flamegraph, title, stacks, out / f"{name}.svg")
             found[name] = {"title": title, "shares": shares(stacks)}
             for kind, share in found[name]["shares"].items():
                 print(f"  {share:6.1%}  {kind}")

@@ -60,7 +60,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
     let Some(mount) = Mount::tmpfs("size=6m") else {
         return skip("no tmpfs can be mounted");
     };
-    let scene = Scene::at(mount.path());
+    let scene = Scene::at(mount.path()).among_others();
     let mut noise = vec![0_u8; 2 << 20];
     let mut random = hedgerow_testkit::Random::new(7);
     noise

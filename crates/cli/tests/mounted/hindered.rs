@@ -59,7 +59,7 @@ fn a_user_namespace_mounts_overlays_and_no_images() {
     if !can_mount() || !require("unshare") {
         return;
     }
-    let scene = Scene::on_disk();
+    let scene = Scene::alone();
     let mut probe = isolated("unshare");
     probe.args(["-rm", "true"]);
     if run(probe).code != 0 {

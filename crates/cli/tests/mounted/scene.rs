@@ -5,6 +5,7 @@ use hedgerow_testkit::{
     run, skip, snapshot, temporary, temporary_on_disk, Outcome, Program, Repository, Snapshot,
 };
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
 
@@ -17,22 +18,56 @@ pub fn can_mount() -> bool {
     may
 }
 
+/// A mount namespace has, when it is made, the mounts of all tests, and keeps what they unmount in use:
+/// a test that makes one holds this alone.
+static NAMESPACE: RwLock<()> = RwLock::new(());
+
 /// A directory with the repository `r`. What is mounted below it goes with it.
 pub struct Scene {
     pub root: PathBuf,
     pub repository: Repository,
     _home: Option<tempfile::TempDir>,
+    _shared: Option<RwLockReadGuard<'static, ()>>,
+    _alone: Option<RwLockWriteGuard<'static, ()>>,
 }
 
 impl Scene {
     /// One in memory, where there is such a file system.
     pub fn new() -> Self {
-        Scene::in_home(temporary())
+        Scene::in_home(temporary()).among_others()
     }
 
     /// One on disk.
     pub fn on_disk() -> Self {
-        Scene::in_home(temporary_on_disk())
+        Scene::in_home(temporary_on_disk()).among_others()
+    }
+
+    /// One on disk, for a test that makes a mount namespace.
+    pub fn alone() -> Self {
+        let alone = NAMESPACE.write().unwrap_or_else(PoisonError::into_inner);
+        let mut scene = Scene::in_home(temporary_on_disk());
+        scene._alone = Some(alone);
+        scene
+    }
+
+    /// Two of the same test.
+    pub fn twins(on_disk: bool) -> [Self; 2] {
+        let home = || {
+            if on_disk {
+                temporary_on_disk()
+            } else {
+                temporary()
+            }
+        };
+        [
+            Scene::in_home(home()).among_others(),
+            Scene::in_home(home()),
+        ]
+    }
+
+    pub fn among_others(mut self) -> Self {
+        self._shared = Some(NAMESPACE.read().unwrap_or_else(PoisonError::into_inner));
+        self
     }
 
     fn in_home(home: tempfile::TempDir) -> Self {
@@ -68,6 +103,8 @@ impl Scene {
             root: root.to_owned(),
             repository,
             _home: None,
+            _shared: None,
+            _alone: None,
         }
     }
 

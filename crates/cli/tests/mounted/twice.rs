@@ -82,17 +82,16 @@ fn images_are_pruned_while_trees_are_added() {
                 }
             });
         }
-        let added: Vec<Outcome> = (0..30)
+        let outcomes: Vec<[Outcome; 2]> = (0..30)
             .map(|_| {
-                let added = scene.hedgerow("r", "worktree add --mount --detach ../w");
-                scene.hedgerow("r", "worktree remove w");
-                added
+                ["add --mount --detach ../w", "remove w"]
+                    .map(|line| scene.hedgerow("r", &format!("worktree {line}")))
             })
             .collect();
         is_over.store(true, Ordering::SeqCst);
-        for outcome in added {
+        for outcome in outcomes.into_iter().flatten() {
             assert!(!outcome.stderr.contains("warning"), "{}", outcome.stderr);
-            outcome.ok("add");
+            outcome.ok("add, remove");
         }
     });
 }
@@ -183,7 +182,7 @@ fn what_another_namespace_uses_is_neither_mounted_nor_removed() {
     if !can_mount() || !require("unshare") {
         return;
     }
-    let scene = Scene::on_disk();
+    let scene = Scene::alone();
     scene.add("../w");
     scene.write("w/a", "changed\n");
     let mut holder = isolated("unshare");

@@ -31,11 +31,7 @@ struct Session {
 
 impl Session {
     fn new(seed: u64) -> Self {
-        let scenes = if seed.is_multiple_of(4) {
-            [Scene::on_disk(), Scene::on_disk()]
-        } else {
-            [Scene::new(), Scene::new()]
-        };
+        let scenes = Scene::twins(seed.is_multiple_of(4));
         for scene in &scenes {
             let repository = &scene.repository;
             if seed % 2 == 1 {

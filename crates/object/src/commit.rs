@@ -60,7 +60,7 @@ impl<'d> CommitRef<'d> {
         let Some(author) = self.rest.strip_prefix(b"author ") else {
             return 0;
         };
-        let end = author.iter().position(|byte| *byte == b'\n');
+        let end = memchr::memchr(b'\n', author);
         let next = end
             .and_then(|end| author.get(end + 1..))
             .unwrap_or_default();

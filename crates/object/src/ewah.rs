@@ -147,6 +147,32 @@ pub fn encode(words: &[u64]) -> Vec<u8> {
     encoded(used, (end * WORD_BITS) as u32)
 }
 
+/// As [`encode`], of the set of the bits at `positions`, which ascend: for few, among many words.
+pub fn encode_few(positions: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    // Words in a row that are not empty; how many words were encoded.
+    let (mut row, mut end): (Vec<u64>, u64) = (Vec::new(), 0);
+    for position in positions {
+        let word = u64::from(position) / WORD_BITS as u64;
+        let next = end + row.len() as u64;
+        if word >= next {
+            if word > next {
+                encoder.words(&row);
+                row.clear();
+                encoder.run(false, word - next);
+                end = word;
+            }
+            row.push(0);
+        }
+        if let Some(last) = row.last_mut() {
+            *last |= 1 << (position as usize % WORD_BITS);
+        }
+    }
+    encoder.words(&row);
+    let words = end + row.len() as u64;
+    encoder.finish((words * WORD_BITS as u64) as u32)
+}
+
 /// Compresses the set of the bits at `positions`, which ascend: its length is that up to the last
 /// one.
 pub fn encode_positions(positions: impl IntoIterator<Item = u32>) -> Vec<u8> {
@@ -165,23 +191,7 @@ pub fn encode_positions(positions: impl IntoIterator<Item = u32>) -> Vec<u8> {
 /// Compresses a set of so many bits, all of `words`.
 fn encoded(words: &[u64], bits: u32) -> Vec<u8> {
     let mut encoder = Encoder::default();
-    let mut rest = words;
-    while let Some(first) = rest.first() {
-        let is_run = *first == 0 || *first == u64::MAX;
-        let length = if is_run {
-            rest.iter().take_while(|word| *word == first).count()
-        } else {
-            let is_literal = |word: &&u64| **word != 0 && **word != u64::MAX;
-            rest.iter().take_while(is_literal).count()
-        };
-        let (piece, after) = rest.split_at(length);
-        if is_run {
-            encoder.run(*first != 0, length as u64)
-        } else {
-            encoder.literals(piece)
-        }
-        rest = after;
-    }
+    encoder.words(words);
     encoder.finish(bits)
 }
 
@@ -193,6 +203,26 @@ struct Encoder {
 }
 
 impl Encoder {
+    fn words(&mut self, words: &[u64]) {
+        let mut rest = words;
+        while let Some(first) = rest.first() {
+            let is_run = *first == 0 || *first == u64::MAX;
+            let length = if is_run {
+                rest.iter().take_while(|word| *word == first).count()
+            } else {
+                let is_literal = |word: &&u64| **word != 0 && **word != u64::MAX;
+                rest.iter().take_while(is_literal).count()
+            };
+            let (piece, after) = rest.split_at(length);
+            if is_run {
+                self.run(*first != 0, length as u64)
+            } else {
+                self.literals(piece)
+            }
+            rest = after;
+        }
+    }
+
     fn run(&mut self, value: bool, length: u64) {
         let mut left = length;
         while left > 0 {
@@ -338,6 +368,14 @@ mod tests {
             let both: Vec<u64> = both.collect();
             found.apply(Change::Or, &mut target).unwrap();
             prop_assert_eq!(target, both);
+        }
+
+        #[test]
+        fn few_are_compressed_as_many_are(set in any_words()) {
+            let bits = (0..).zip(&set).flat_map(|(at, word)| {
+                (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit)
+            });
+            prop_assert_eq!(encode_few(bits), encode(&set));
         }
 
         #[test]

@@ -18,7 +18,7 @@ pub use commit::{CommitRef, ParentIds};
 pub use error::{Malformed, WrongKind};
 pub use header::{hash_object, EncodedHeader, ObjectHeader};
 pub use kind::ObjectKind;
-pub use line::split_line;
+pub use line::{parse_id, split_line};
 pub use tag::TagRef;
 pub use tree::{
     compare_places, RawTreeEntries, RawTreeEntry, TreeEntries, TreeEntry, TreeFault, TreeProblem,

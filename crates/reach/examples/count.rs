@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         objects: Objects::All,
         ..Request::default()
     };
-    let seen = SeenIds::default();
+    let seen = SeenIds::of(source.store);
     walk_set(source, request, threads, &seen)?;
     println!("{}", seen.count());
     Ok(())

@@ -41,7 +41,7 @@ pub(crate) struct NewTree<'c> {
 pub(crate) struct MetTrees {
     trees: IdMap<Arc<MetTree>>,
     /// The last tree at each path.
-    last: HashMap<PathKey, ObjectId>,
+    last: HashMap<PathKey, ObjectId, IdHashBuilder>,
     held_bytes: usize,
     keeps_last_only: bool,
 }

@@ -2,7 +2,7 @@
 //! find.
 
 use crate::{
-    reachable, walk_set, Error, ObjectSet, Objects, Request, Result, Seen, SeenIds, Source,
+    reachable, walk_set, Error, Met, ObjectSet, Objects, Request, Result, Seen, SeenIds, Source,
 };
 use gix_hash::{oid, ObjectId};
 use hedgerow_pack::{Bitmaps, Location, ObjectKind};
@@ -87,7 +87,7 @@ impl<'b, 's> RequestedSet<'b, 's> {
 /// # Errors
 /// As [`walk_set`].
 pub fn count_objects(source: Source<'_>, request: Request, threads: usize) -> Result<u64> {
-    let seen = SeenIds::default();
+    let seen = SeenIds::of(source.store);
     walk_set(source, request, threads, &seen)?;
     Ok(seen.count())
 }
@@ -98,7 +98,7 @@ pub fn count_objects(source: Source<'_>, request: Request, threads: usize) -> Re
 /// As [`walk_set`]; [`Error::DiskUsage`].
 pub fn sum_disk_bytes(source: Source<'_>, request: Request, threads: usize) -> Result<u64> {
     let sizes = Sizes {
-        seen: SeenIds::default(),
+        seen: SeenIds::of(source.store),
         source,
         bytes: AtomicU64::new(0),
         has_failed: AtomicBool::new(false),
@@ -120,8 +120,8 @@ struct Sizes<'s> {
 }
 
 impl Seen for Sizes<'_> {
-    fn insert(&self, id: &oid, kind: ObjectKind, name_hash: u32) -> bool {
-        self.seen.insert(id, kind, name_hash)
+    fn insert(&self, object: Met<'_>) -> bool {
+        self.seen.insert(object)
     }
 
     fn wants_locations(&self) -> bool {

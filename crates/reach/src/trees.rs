@@ -1,3 +1,4 @@
+use crate::finder::Finder;
 use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
@@ -11,6 +12,7 @@ pub(crate) const RECENT_BYTES: usize = 48 << 20;
 #[derive(Debug)]
 pub(crate) struct TreeReader<'s> {
     source: Source<'s>,
+    finder: Finder<'s>,
     reader: Reader<'s>,
 }
 
@@ -18,17 +20,23 @@ impl<'s> TreeReader<'s> {
     pub fn new(source: Source<'s>) -> Self {
         TreeReader {
             reader: Reader::with_recent(source.store, RECENT_BYTES),
+            finder: Finder::new(source.store),
             source,
         }
     }
 
     /// The content of the tree `id`; `None` if it is missing.
     pub fn read(&mut self, id: &ObjectId) -> Result<Option<Arc<[u8]>>> {
+        self.read_at(id, None)
+    }
+
+    /// As [`TreeReader::read`], of a tree whose position in the main pack may be known.
+    pub fn read_at(&mut self, id: &ObjectId, position: Option<u32>) -> Result<Option<Arc<[u8]>>> {
         let found = self.source.replacement(id);
         if found.is_empty_tree() {
             return Ok(Some(Arc::default()));
         }
-        let Some(location) = self.source.store.locate(&found)? else {
+        let Some(location) = self.finder.location_of(&found, id, position)? else {
             return Ok(None);
         };
         match self.reader.read_shared(&found, location)? {

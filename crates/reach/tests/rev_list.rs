@@ -7,7 +7,7 @@
 
 use hedgerow_pack::{Bitmaps, CommitGraph, ObjectId, ObjectKind, ObjectStore, StoreOptions};
 use hedgerow_reach::{
-    merge_bases, reachable, walk_set, Filter, IdMap, Objects, Order, Question, Request, Seen,
+    merge_bases, reachable, walk_set, Filter, IdMap, Met, Objects, Order, Question, Request, Seen,
     SeenIds, Source, Tip, Visitor, Walk, WalkedCommit,
 };
 use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
@@ -160,8 +160,8 @@ impl Visitor for Lines {
 struct Together(Mutex<BTreeSet<String>>);
 
 impl Seen for Together {
-    fn insert(&self, id: &hedgerow_pack::oid, _: ObjectKind, _: u32) -> bool {
-        self.0.lock().unwrap().insert(id.to_string())
+    fn insert(&self, object: Met<'_>) -> bool {
+        self.0.lock().unwrap().insert(object.id.to_string())
     }
 }
 
@@ -262,7 +262,7 @@ fn a_set_is_the_listing_whatever_the_number_of_threads() {
                 objects: Objects::All,
                 ..tips.request()
             };
-            let (ids, count) = (Together::default(), SeenIds::default());
+            let (ids, count) = (Together::default(), SeenIds::of(&opened.store));
             walk_set(opened.source(), request.clone(), threads, &ids).unwrap();
             walk_set(opened.source(), request, threads, &count).unwrap();
             assert_eq!(ids.0.into_inner().unwrap(), expected, "{threads} threads");

@@ -2,9 +2,10 @@
 //! pack.
 
 use crate::{Error, Result, Wanted};
-use hedgerow_pack::{oid, Location, ObjectId, ObjectKind};
+use hedgerow_pack::{Location, ObjectId, ObjectKind, ObjectStore};
 use hedgerow_reach::{
-    walk_set, NameHash, Objects, Request, Seen, SeenIds, Source, Tip, Visitor, Walk, WalkedCommit,
+    walk_set, Met, NameHash, Objects, Request, Seen, SeenIds, Source, Tip, Visitor, Walk,
+    WalkedCommit,
 };
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -21,12 +22,11 @@ pub fn reached(source: Source<'_>, tips: &[Tip], threads: usize) -> Result<Vec<W
         objects: Objects::All,
         ..Request::default()
     };
-    let gathered = Gathered::default();
+    let gathered = Gathered::new(source.store);
     walk_set(source, request, threads, &gathered)?;
     let met = gathered.into_met();
-    let ids: Vec<ObjectId> = met.iter().map(|object| object.id).collect();
-    let locations = source.store.locate_all(&ids).map_err(Error::Object)?;
-    let mut wanted = Vec::with_capacity(ids.len());
+    let locations = locations(source.store, &met)?;
+    let mut wanted = Vec::with_capacity(met.len());
     for (object, location) in met.into_iter().zip(locations) {
         let (id, kind, name_hash) = (object.id, object.kind, object.name_hash);
         match location {
@@ -46,13 +46,34 @@ pub fn reached(source: Source<'_>, tips: &[Tip], threads: usize) -> Result<Vec<W
     Ok(wanted)
 }
 
+/// Where each object of `met` is: in the main pack, if it is there.
+fn locations(store: &ObjectStore, met: &[Found]) -> Result<Vec<Option<Location>>> {
+    let main = store.main_pack();
+    let in_main = |object: &Found| main?.location(object.position?);
+    let mut locations: Vec<Option<Location>> = met.iter().map(in_main).collect();
+    let open = || {
+        locations
+            .iter()
+            .zip(met)
+            .filter(|(found, _)| found.is_none())
+    };
+    let ids: Vec<ObjectId> = open().map(|(_, object)| object.id).collect();
+    let mut others = store.locate_all(&ids).map_err(Error::Object)?.into_iter();
+    for location in locations.iter_mut().filter(|found| found.is_none()) {
+        *location = others.next().flatten();
+    }
+    Ok(locations)
+}
+
 /// Number of shards of the set, each with a lock of its own.
 const SHARDS: usize = 64;
 
 /// An object with its path hash when it was first met.
 #[derive(Clone, Copy)]
-struct Met {
+struct Found {
     id: ObjectId,
+    /// Its position in the main pack.
+    position: Option<u32>,
     kind: ObjectKind,
     name_hash: u32,
 }
@@ -61,22 +82,20 @@ struct Met {
 struct Gathered {
     seen: SeenIds,
     /// A single thread meets the commits, newest first.
-    commits: Mutex<Vec<Met>>,
-    others: Vec<Mutex<Vec<Met>>>,
+    commits: Mutex<Vec<Found>>,
+    others: Vec<Mutex<Vec<Found>>>,
 }
 
-impl Default for Gathered {
-    fn default() -> Self {
+impl Gathered {
+    fn new(store: &ObjectStore) -> Self {
         Gathered {
-            seen: SeenIds::default(),
+            seen: SeenIds::of(store),
             commits: Mutex::default(),
             others: (0..SHARDS).map(|_| Mutex::default()).collect(),
         }
     }
-}
 
-impl Gathered {
-    fn into_met(self) -> Vec<Met> {
+    fn into_met(self) -> Vec<Found> {
         let mut met = self
             .commits
             .into_inner()
@@ -89,20 +108,21 @@ impl Gathered {
 }
 
 impl Seen for Gathered {
-    fn insert(&self, id: &oid, kind: ObjectKind, name_hash: u32) -> bool {
-        if !self.seen.insert(id, kind, name_hash) {
+    fn insert(&self, object: Met<'_>) -> bool {
+        if !self.seen.insert(object) {
             return false;
         }
-        let last = id.as_bytes().last().expect("an id has bytes");
-        let list = match kind {
+        let last = object.id.as_bytes().last().expect("an id has bytes");
+        let list = match object.kind {
             ObjectKind::Commit => &self.commits,
             _ => &self.others[usize::from(*last) % SHARDS],
         };
         let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-        list.push(Met {
-            id: id.to_owned(),
-            kind,
-            name_hash,
+        list.push(Found {
+            id: object.id.to_owned(),
+            position: object.position,
+            kind: object.kind,
+            name_hash: object.name_hash,
         });
         true
     }
@@ -133,12 +153,28 @@ pub fn walked(source: Source<'_>, request: Request) -> Result<Vec<Wanted>> {
 /// Sorts all objects but commits by their location; commits stay in their order and come first.
 /// Loose objects, by name, count as the newest; then come packs, the newest first, in pack order.
 /// So the order does not depend on which thread found an object.
-fn sort_by_place(wanted: &mut [Wanted]) {
-    wanted.sort_by_key(|object| match (object.kind, object.location) {
-        (ObjectKind::Commit, _) => (0, 0, 0, None),
-        (_, Location::Loose { .. }) => (1, u64::from(object.name_hash), 0, Some(object.id)),
-        (_, Location::Packed { pack, offset }) => (2, u64::from(pack), offset, None),
-    });
+fn sort_by_place(wanted: &mut Vec<Wanted>) {
+    // Keys are moved faster than objects.
+    let keys = wanted.iter().zip(0..);
+    let mut keys: Vec<_> = keys
+        .map(|(object, number)| match (object.kind, object.location) {
+            (ObjectKind::Commit, _) => (0, 0, number),
+            (_, Location::Loose { .. }) => (1, u64::from(object.name_hash), number),
+            (_, Location::Packed { pack, offset }) => (2 + u64::from(pack), offset, number),
+        })
+        .collect();
+    keys.sort_unstable();
+    let object = |number: &usize| wanted.get(*number).copied();
+    let loose = keys.partition_point(|(rank, ..)| *rank == 0);
+    let end = keys.partition_point(|(rank, ..)| *rank <= 1);
+    if let Some(loose) = keys.get_mut(loose..end) {
+        let id = |number: &usize| object(number).map(|object| object.id);
+        loose.sort_by_key(|(_, hash, number)| (*hash, id(number)));
+    }
+    *wanted = keys
+        .iter()
+        .filter_map(|(.., number)| object(number))
+        .collect();
 }
 
 /// Sets the paths of the `tips` that have one.

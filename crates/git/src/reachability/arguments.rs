@@ -238,7 +238,7 @@ impl<'r> RevisionArguments<'r> {
     /// names.
     fn add_references(&mut self, found: Vec<Reference>, cut: usize) -> Result<()> {
         for reference in found {
-            let name = reference.name;
+            let mut name = reference.name;
             let short = name.get(cut..).unwrap_or_default().as_bstr();
             let is_excluded = |pattern: &BString| name_fits(pattern.as_ref(), short);
             if self.excluded.iter().any(is_excluded) {
@@ -247,8 +247,12 @@ impl<'r> RevisionArguments<'r> {
             let Some(id) = reference.id else {
                 continue;
             };
+            let cut = cut.min(name.len());
+            name.drain(..cut);
+            let shown = String::from_utf8(name.into());
+            let shown = shown.unwrap_or_else(|name| name.as_bytes().to_str_lossy().into_owned());
             // The walk reports missing objects, so that no list is silently incomplete.
-            self.push(id, self.is_negated, short.to_string());
+            self.push(id, self.is_negated, shown);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@ use super::pseudo_merges::{self, PseudoMerge};
 use super::{BitOrder, Words};
 use crate::error::{Error, Result};
 use crate::format::hashed_file::HashedFile;
-use hedgerow_object::ewah::{encode, Change, Ewah};
+use hedgerow_object::ewah::{encode, encode_few, Change, Ewah};
 use std::path::PathBuf;
 
 /// Maximum distance back to the base of an entry: readers have limits, and git searches no further.
@@ -44,6 +44,15 @@ impl CommitBitmap {
         CommitBitmap {
             commit,
             set: encode(reached.as_slice()),
+        }
+    }
+
+    /// The bitmap of the commit with the bit `commit` that reaches the objects with the bits `reached`,
+    /// which ascend: few of all that there are.
+    pub fn of_few(commit: u32, reached: &[u32]) -> Self {
+        CommitBitmap {
+            commit,
+            set: encode_few(reached.iter().copied()),
         }
     }
 

@@ -91,7 +91,8 @@ impl Generation {
                     options.hash,
                     has_reverse && !options.unaided,
                     verified,
-                );
+                )
+                .of_size(found.size_bytes);
                 self.packs.push(if options.unaided {
                     pack.hashing_its_index()
                 } else {
@@ -163,6 +164,7 @@ struct FoundPack {
     stem: String,
     has_reverse: bool,
     modified: Timestamp,
+    size_bytes: u64,
 }
 
 /// The packs in `directory` that have an index; `None` if there is no such directory.
@@ -185,8 +187,8 @@ fn list_packs(directory: &Path) -> Result<Option<Listing>> {
         if !has(&pack) {
             continue;
         }
-        let modified = match handle.stat(pack.as_bytes()) {
-            Ok(stat) => stat.mtime,
+        let stat = match handle.stat(pack.as_bytes()) {
+            Ok(stat) => stat,
             // Somebody repacks.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error.into()),
@@ -194,7 +196,8 @@ fn list_packs(directory: &Path) -> Result<Option<Listing>> {
         packs.push(FoundPack {
             stem: stem.to_owned(),
             has_reverse: has(&format!("{stem}.rev")),
-            modified,
+            modified: stat.mtime,
+            size_bytes: stat.size,
         });
     }
     packs.sort_by(|a, b| {

@@ -5,6 +5,7 @@ mod directory_state;
 pub(crate) mod generation;
 mod locate;
 mod loose_objects;
+pub(crate) mod main_pack;
 mod on_disk;
 pub(crate) mod options;
 mod packs;

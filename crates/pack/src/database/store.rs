@@ -5,7 +5,7 @@ use super::options::StoreOptions;
 use crate::error::Result;
 use gix_hash::Kind;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// The warnings that are kept; a thoroughly broken repository could make any number.
 const MAX_WARNINGS: usize = 100;
@@ -23,6 +23,8 @@ pub struct ObjectStore {
     /// The pack directories as they were before they were listed last; held while that is done
     /// again.
     pub(crate) listed: Mutex<DirectoryStates>,
+    /// The number of the main pack, once it was asked for.
+    pub(crate) main: OnceLock<Option<u32>>,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -40,6 +42,7 @@ impl ObjectStore {
             directories,
             first,
             listed: Mutex::new(listed),
+            main: OnceLock::new(),
             warnings: Mutex::new(Vec::new()),
         };
         warnings.into_iter().for_each(|warning| store.warn(warning));

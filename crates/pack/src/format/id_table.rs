@@ -6,8 +6,11 @@ use std::ops::Range;
 const FANOUT: usize = 256;
 /// Bytes of a fanout table.
 pub(crate) const FANOUT_BYTES: usize = FANOUT * 4;
-/// Guesses by interpolation before bisecting, which bounds the work on ids that are not random.
-const GUESSES: usize = 3;
+/// Guesses by what is left of an id before bisecting, which bounds the work on ids that are not random.
+const GUESSES: usize = 4;
+
+/// Bits of the part of an id that guesses go by.
+const KEY_BITS: u32 = 32;
 
 /// A sorted table of object ids in a mapped file, with the fanout by first byte before it: the
 /// heart of a pack index and of a multi-pack-index.
@@ -66,25 +69,32 @@ impl IdTable {
         let Range { start, end } = self.of_first_byte(*id.first()?);
         let (mut low, mut high) = (start, end);
         let key = spread_key(id);
-        let (mut low_key, mut high_key) = (0, u64::from(u32::MAX));
-        for guess in 0.. {
+        // Ids are hashes: within a first byte they are spread evenly, so that the distance of two keys
+        // tells how far they are apart.
+        let density = u64::from(end - start);
+        let mut guess = start + ((density * u64::from(key)) >> KEY_BITS) as u32;
+        for number in 0.. {
             if low >= high {
                 return None;
             }
-            let middle = if guess < GUESSES && low_key < high_key {
-                // Ids are hashes: within a first byte they are spread evenly.
-                let share = key.clamp(low_key, high_key) - low_key;
-                low + (u64::from(high - low - 1) * share / (high_key - low_key)) as u32
-            } else {
-                low + (high - low) / 2
-            };
-            let found = self.id(data, middle)?;
+            if number >= GUESSES {
+                guess = low + (high - low) / 2;
+            }
+            let found = self.id(data, guess)?;
             let found_key = spread_key(found);
             // What follows the first byte decides nearly always, without a call to compare the rest.
             match found_key.cmp(&key).then_with(|| found.cmp(id)) {
-                Ordering::Equal => return Some(middle),
-                Ordering::Less => (low, low_key) = (middle + 1, found_key),
-                Ordering::Greater => (high, high_key) = (middle, found_key),
+                Ordering::Equal => return Some(guess),
+                Ordering::Less => {
+                    low = guess + 1;
+                    let step = (density * u64::from(key - found_key)) >> KEY_BITS;
+                    guess = low.saturating_add(step as u32).min(high.saturating_sub(1));
+                }
+                Ordering::Greater => {
+                    high = guess;
+                    let step = (density * u64::from(found_key - key)) >> KEY_BITS;
+                    guess = high.saturating_sub(1).saturating_sub(step as u32).max(low);
+                }
             }
         }
         None
@@ -111,8 +121,8 @@ impl IdTable {
 }
 
 /// The bytes of an id that follow the first, as a number.
-fn spread_key(id: &[u8]) -> u64 {
-    u64::from(u32_at(id, 1).unwrap_or_default())
+fn spread_key(id: &[u8]) -> u32 {
+    u32_at(id, 1).unwrap_or_default()
 }
 
 #[cfg(test)]

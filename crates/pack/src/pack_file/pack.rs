@@ -20,6 +20,8 @@ pub(crate) struct Pack {
     /// The `.pack` file; the others differ in their extension.
     path: PathBuf,
     hash: gix_hash::Kind,
+    /// The length of the `.pack` file when it was listed, in bytes; 0 if it was not.
+    size_bytes: u64,
     /// Whether to use a reverse index: there is one and it is wanted.
     has_reverse: bool,
     hashes_index: bool,
@@ -56,6 +58,7 @@ impl Pack {
         Pack {
             path,
             hash,
+            size_bytes: 0,
             has_reverse,
             hashes_index: false,
             index: OnceLock::new(),
@@ -68,6 +71,15 @@ impl Pack {
             sorted_offsets: OnceLock::new(),
             was_scanned: AtomicBool::new(false),
         }
+    }
+
+    /// The same, whose file is `size_bytes` long.
+    pub fn of_size(self, size_bytes: u64) -> Self {
+        Pack { size_bytes, ..self }
+    }
+
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
     }
 
     /// The same, but its index can be used only if its hash is right.

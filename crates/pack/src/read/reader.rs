@@ -154,6 +154,9 @@ impl<'s> Reader<'s> {
     /// As [`Reader::read`], for those who keep the content while they read others.
     pub fn read_shared(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, Arc<[u8]>)> {
         let (kind, built) = self.read_built(id, location)?;
+        if let (Built::Shared, Some(base)) = (built, &self.held) {
+            return Ok((kind, Arc::clone(&base.content)));
+        }
         if let (Some(recent), Some(place)) = (&mut self.recent, location.place()) {
             if let Some(base) = recent.take(place) {
                 return Ok((base.kind, base.content));

@@ -366,3 +366,52 @@ fn twenty_megabytes_are_streamed() {
     );
     assert!(matches!(check(&repository), Location::Packed { .. }));
 }
+
+#[test]
+fn the_main_pack_has_most_and_numbers_what_it_has() {
+    let repository = Repository::with_history("sha1", 120, DEEP);
+    let large = repository.only_pack_file("pack");
+    repository.import("refs/heads/other", 120..124);
+    repository.git(&["repack", "-dq"]);
+    repository.add_loose(b"loose", 3);
+    let store = open(&repository);
+    assert_eq!(store.pack_count(), 2);
+    let main = store.main_pack().unwrap();
+    let (mut inside, mut outside) = (std::collections::BTreeSet::new(), 0);
+    for object in repository.known() {
+        let Some(position) = main.position(object.id.as_slice()) else {
+            outside += 1;
+            continue;
+        };
+        assert!(inside.insert(position) && position < main.count());
+        assert_eq!(main.id(position), Some(&*object.id));
+        let location = main.location(position).unwrap();
+        assert_eq!(store.locate(&object.id).unwrap(), Some(location));
+        let Location::Packed { pack, .. } = location else {
+            panic!("{location:?}");
+        };
+        assert_eq!(store.pack_path(pack), Some(large.as_path()));
+    }
+    assert_eq!(inside.len(), main.count() as usize);
+    assert!(outside >= 6, "{outside}");
+    assert_eq!(main.location(main.count() + 1000), None);
+}
+
+#[test]
+fn many_small_packs_and_a_broken_one_are_no_main_pack() {
+    let repository = Repository::bare("sha1");
+    for number in 0..4 {
+        repository.import(
+            &format!("refs/heads/b{number}"),
+            number * 20..number * 20 + 20,
+        );
+        repository.git(&["repack", "-dq"]);
+    }
+    assert!(open(&repository).main_pack().is_none());
+    repository.git(&["repack", "-adq"]);
+    assert!(open(&repository).main_pack().is_some());
+    overwrite(&repository.only_pack_file("idx"), b"broken");
+    assert!(open(&repository).main_pack().is_none());
+    let empty = Repository::bare("sha1");
+    assert!(open(&empty).main_pack().is_none());
+}

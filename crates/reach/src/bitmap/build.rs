@@ -1,6 +1,6 @@
 use super::contributions::{contributions, Contribution};
 use super::forecast::Forecast;
-use super::history::{History, Scope};
+use super::history::{ByBit, History, Scope};
 use super::previous::Previous;
 use super::pseudo_merges::{self, PseudoMergeGroup};
 use super::select::select;
@@ -11,6 +11,9 @@ use hedgerow_pack::{
     BitOrder, BitmapContents, Bitmaps, CommitBitmap, ObjectId, ObjectStore, PseudoMerge, Words,
 };
 use std::collections::{BinaryHeap, HashMap, HashSet};
+
+/// Fewer objects than this are put into a bitmap one by one.
+const FEW: usize = 64;
 
 /// Options for making bitmaps.
 #[derive(Clone, Debug)]
@@ -123,8 +126,7 @@ pub fn check(
     let mut material = Material::read(workers, order, scope)?;
     let mut numbers: Vec<u32> = bits
         .iter()
-        .filter_map(|bit| material.by_bit.get(bit))
-        .copied()
+        .filter_map(|bit| material.by_bit.get(*bit))
         .collect();
     numbers.sort_unstable();
     material.gather(workers, &numbers, &[], None)?;
@@ -149,7 +151,7 @@ struct Material<'o> {
     kinds: [Words; 4],
     history: History,
     /// Commit numbers by bit.
-    by_bit: HashMap<u32, u32>,
+    by_bit: ByBit,
     /// The known bitmaps of commits, by commit number.
     made: HashMap<u32, CommitBitmap>,
     /// What each walked commit adds.
@@ -205,7 +207,7 @@ impl<'o> Material<'o> {
 
     /// The number of the commit `id`, if it is in the history.
     fn number(&self, id: &ObjectId) -> Option<u32> {
-        self.by_bit.get(&self.order.bit(id)?).copied()
+        self.by_bit.get(self.order.bit(id)?)
     }
 
     /// The numbers of the commits in `ids` that are in the history.
@@ -245,7 +247,10 @@ impl<'o> Material<'o> {
                 continue;
             }
             let commit = &self.history.commits[*number as usize];
-            let made = CommitBitmap::new(commit.bit, &self.reached(&[*number]));
+            let made = match self.few_reached(*number) {
+                Some(few) => CommitBitmap::of_few(commit.bit, &few),
+                None => CommitBitmap::new(commit.bit, &self.reached(&[*number])),
+            };
             self.made.insert(*number, made);
         }
         let merge = |numbers: &Vec<u32>| {
@@ -259,6 +264,25 @@ impl<'o> Material<'o> {
             made.expect("every selected commit has a bitmap, and is selected once")
         });
         Ok((made.collect(), merges))
+    }
+
+    /// The objects that the commit `number` reaches, ascending, if they are few.
+    fn few_reached(&self, number: u32) -> Option<Vec<u32>> {
+        let mut reached = Vec::new();
+        let mut pending = vec![number];
+        while let Some(current) = pending.pop() {
+            let commit = &self.history.commits[current as usize];
+            let added = self.found.get(current as usize)?;
+            if reached.len() + added.len() >= FEW || self.made.contains_key(&current) {
+                return None;
+            }
+            reached.push(commit.bit);
+            reached.extend(added.iter().map(|(bit, _)| *bit));
+            pending.extend(&commit.parents);
+        }
+        reached.sort_unstable();
+        reached.dedup();
+        Some(reached)
     }
 
     /// The objects that the commits `numbers` reach.

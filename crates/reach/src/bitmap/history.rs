@@ -5,6 +5,7 @@ use crate::{Error, Result};
 use hedgerow_object::CommitRef;
 use hedgerow_pack::{BitOrder, ObjectId, ObjectKind, ObjectStore, Reader, Words};
 use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
 
 /// Number of commits that a thread takes at a time.
 const BATCH: usize = 512;
@@ -71,9 +72,30 @@ impl History {
     }
 
     /// Commit numbers by bit.
-    pub fn by_bit(&self) -> HashMap<u32, u32> {
-        let bits = self.commits.iter().map(|commit| commit.bit);
-        bits.zip(0..).collect()
+    pub fn by_bit(&self) -> ByBit {
+        let bits = self.commits.iter().map(|commit| commit.bit as usize + 1);
+        let mut numbers = vec![None; bits.max().unwrap_or_default()];
+        for (commit, number) in self.commits.iter().zip(1..) {
+            if let Some(slot) = numbers.get_mut(commit.bit as usize) {
+                *slot = NonZeroU32::new(number);
+            }
+        }
+        ByBit { numbers }
+    }
+}
+
+/// The numbers of commits by their bits.
+#[derive(Debug)]
+pub(crate) struct ByBit {
+    /// Each plus one.
+    numbers: Vec<Option<NonZeroU32>>,
+}
+
+impl ByBit {
+    /// The number of the commit with the bit `bit`, if it is one.
+    pub fn get(&self, bit: u32) -> Option<u32> {
+        let number = self.numbers.get(bit as usize).copied().flatten();
+        number.map(|number| number.get() - 1)
     }
 }
 

@@ -37,7 +37,7 @@ impl<'p, 's> Previous<'p, 's> {
         let old = bitmaps.commits().unwrap_or_default();
         let commits = old.into_iter().filter_map(|bit| {
             let new = new_bits.get(bit as usize)?;
-            Some((*numbers.get(new)?, bit))
+            Some((numbers.get(*new)?, bit))
         });
         Previous {
             bitmaps,

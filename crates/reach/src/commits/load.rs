@@ -5,6 +5,7 @@ use gix_hash::ObjectId;
 use hedgerow_fs::threads::each;
 use hedgerow_object::CommitRef;
 use hedgerow_pack::{Location, ObjectKind, Reader};
+use std::cmp::Reverse;
 
 /// A commit with more parents is read instead of taken from the commit-graph: in a hostile
 /// commit-graph, the parent lists of all commits may extend to the end of the file.
@@ -20,14 +21,6 @@ pub(super) struct ReadCommit {
     seconds: u64,
     /// As grafts have them, if they replace those of the commit.
     parents: Vec<ObjectId>,
-}
-
-/// The commit `id`, or what replaces it; `None` if it does not exist.
-fn read(source: &Source<'_>, reader: &mut Reader<'_>, id: &ObjectId) -> Result<Option<ReadCommit>> {
-    match source.store.locate(&source.replacement(id))? {
-        Some(location) => read_at(source, reader, id, location).map(Some),
-        None => Ok(None),
-    }
 }
 
 /// The commit `id`, or what replaces it, which is at `location`.
@@ -72,9 +65,9 @@ impl Commits<'_> {
             return Ok(true);
         }
         let id = self.node(index).id;
-        let read = match self.ahead.remove(&index) {
+        let read = match self.take_ahead(index) {
             Some(read) => Some(read),
-            None => read(&self.source, &mut self.reader, &id)?,
+            None => self.read(index, &id)?,
         };
         let Some(ReadCommit {
             tree,
@@ -96,6 +89,15 @@ impl Commits<'_> {
         Ok(true)
     }
 
+    /// Reads the commit with the number `index`, or what replaces it; `None` if it does not exist.
+    fn read(&mut self, index: CommitIndex, id: &ObjectId) -> Result<Option<ReadCommit>> {
+        let stored = self.source.replacement(id);
+        match self.finder.location_of(&stored, id, self.place(index))? {
+            Some(location) => read_at(&self.source, &mut self.reader, id, location).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Reads many commits, or what replaces them, where they are, with `threads` threads, before
     /// [`load`](Self::load) enters them one by one. What cannot be read is left to `load`, as are few
     /// commits and those in the commit-graph.
@@ -104,7 +106,9 @@ impl Commits<'_> {
             let node = self.node(*index);
             node.state == State::Unread && (self.graph.is_none() || node.position == NOWHERE)
         };
-        let unread: Vec<_> = commits.iter().copied().filter(is_unread).collect();
+        let mut unread: Vec<_> = commits.iter().copied().filter(is_unread).collect();
+        unread.sort_unstable_by_key(|(index, _)| *index);
+        unread.dedup_by_key(|(index, _)| *index);
         let threads = threads.min(unread.len() / FEW);
         if threads < 2 {
             return;
@@ -120,7 +124,22 @@ impl Commits<'_> {
             };
             share.iter().filter_map(read).collect::<Vec<_>>()
         });
-        self.ahead.extend(shares.into_iter().flatten().flatten());
+        let read = shares.into_iter().flatten().flatten();
+        self.ahead
+            .extend(read.map(|(index, read)| (index, Some(read))));
+        self.ahead.sort_by_key(|(index, _)| Reverse(*index));
+    }
+
+    /// Takes the commit `index`, if it was read ahead.
+    fn take_ahead(&mut self, index: CommitIndex) -> Option<ReadCommit> {
+        // They are entered in the order of their numbers, as a rule.
+        if self.ahead.last().is_some_and(|(last, _)| *last == index) {
+            return self.ahead.pop()?.1;
+        }
+        let at = self
+            .ahead
+            .binary_search_by_key(&Reverse(index), |(index, _)| Reverse(*index));
+        self.ahead.get_mut(at.ok()?)?.1.take()
     }
 
     /// Returns whether the commit-graph has all data of the commit. If not, the only effect is that
@@ -130,7 +149,8 @@ impl Commits<'_> {
             return false;
         };
         let Node { id, position, .. } = *self.node(index);
-        if self.source.checks_graph && !matches!(self.source.store.locate(&id), Ok(Some(_))) {
+        let is_there = || matches!(self.finder.location(&id, self.place(index)), Ok(Some(_)));
+        if self.source.checks_graph && !is_there() {
             return false;
         }
         let (Some(commit), Some(parents)) = (graph.commit(position), graph.parents(position))

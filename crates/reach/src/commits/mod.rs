@@ -2,11 +2,11 @@
 
 mod load;
 
+use crate::finder::Finder;
 use crate::ids::IdMap;
 use crate::source::Source;
 use gix_hash::ObjectId;
 use hedgerow_pack::{CommitGraph, Reader};
-use std::collections::HashMap;
 
 /// The number of a commit in a table of [`Commits`].
 pub type CommitIndex = u32;
@@ -43,6 +43,8 @@ pub(crate) struct Node {
     pub state: State,
     /// Its position in the commit-graph; [`NOWHERE`] if it is not in it.
     position: u32,
+    /// Its position in the main pack, if it is not in the commit-graph; [`NOWHERE`] if it is not there.
+    place: u32,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -62,13 +64,17 @@ pub struct Commits<'s> {
     source: Source<'s>,
     reader: Reader<'s>,
     graph: Option<&'s CommitGraph>,
+    finder: Finder<'s>,
+    /// Commit numbers by position in the main pack, each plus one; empty before the first.
+    by_place: Vec<u32>,
+    /// Those of commits that are elsewhere.
     by_id: IdMap<CommitIndex>,
     /// Commit numbers by position in the commit-graph.
     by_position: Vec<CommitIndex>,
     nodes: Vec<Node>,
     parents: Vec<CommitIndex>,
-    /// Commits that were read by other threads and not entered yet.
-    ahead: HashMap<CommitIndex, load::ReadCommit>,
+    /// Commits that were read by other threads and not entered yet, by descending numbers.
+    ahead: Vec<(CommitIndex, Option<load::ReadCommit>)>,
 }
 
 impl<'s> Commits<'s> {
@@ -79,11 +85,13 @@ impl<'s> Commits<'s> {
             reader: Reader::new(source.store),
             by_position: vec![NOWHERE; graph.map_or(0, |graph| graph.count() as usize)],
             graph,
+            finder: Finder::new(source.store),
+            by_place: Vec::new(),
             source,
             by_id: IdMap::default(),
             nodes: Vec::new(),
             parents: Vec::new(),
-            ahead: HashMap::new(),
+            ahead: Vec::new(),
         }
     }
 
@@ -98,18 +106,48 @@ impl<'s> Commits<'s> {
 
     /// The number of the commit `id`; a commit met for the first time gets a new one.
     pub(crate) fn index(&mut self, id: &ObjectId) -> CommitIndex {
-        if let Some(index) = self.by_id.get(id) {
-            return *index;
+        if let Some(position) = self.graph.and_then(|graph| graph.position(id)) {
+            let known = self.known_at(position);
+            return known.unwrap_or_else(|| self.add(*id, position));
         }
-        let position = self.graph.and_then(|graph| graph.position(id));
-        if let Some(index) = position.and_then(|at| self.known_at(at)) {
+        let place = self.finder.position(id.as_slice());
+        self.index_at(id, place)
+    }
+
+    /// The number of the commit `id`, which is not in the commit-graph and whose position in the main
+    /// pack is `place`.
+    pub(crate) fn index_at(&mut self, id: &ObjectId, place: Option<u32>) -> CommitIndex {
+        let Some(place) = place else {
+            if let Some(index) = self.by_id.get(id) {
+                return *index;
+            }
+            let index = self.add(*id, NOWHERE);
+            self.by_id.insert(*id, index);
+            return index;
+        };
+        if self.by_place.is_empty() {
+            self.by_place = vec![0; self.finder.count()];
+        }
+        let known = self.by_place.get(place as usize).copied();
+        if let Some(index) = known.and_then(|known| known.checked_sub(1)) {
             return index;
         }
-        let index = self.add(*id, position.unwrap_or(NOWHERE));
-        if position.is_none() {
-            self.by_id.insert(*id, index);
+        let index = self.add(*id, NOWHERE);
+        self.node_mut(index).place = place;
+        if let Some(slot) = self.by_place.get_mut(place as usize) {
+            *slot = index + 1;
         }
         index
+    }
+
+    /// The position of a commit in the main pack, if it is there.
+    pub(crate) fn place(&self, index: CommitIndex) -> Option<u32> {
+        let node = self.node(index);
+        match node.place {
+            NOWHERE if node.position != NOWHERE => self.finder.position(node.id.as_slice()),
+            NOWHERE => None,
+            place => Some(place),
+        }
     }
 
     fn known_at(&self, position: u32) -> Option<CommitIndex> {
@@ -130,6 +168,7 @@ impl<'s> Commits<'s> {
             flags: 0,
             state: State::Unread,
             position,
+            place: NOWHERE,
         });
         index
     }
@@ -178,6 +217,11 @@ impl<'s> Commits<'s> {
     pub(crate) fn trees(&self) -> impl Iterator<Item = ObjectId> + '_ {
         let read = self.nodes.iter().filter(|node| node.state == State::Read);
         read.map(|node| node.tree)
+    }
+
+    /// Finds what is in the store.
+    pub(crate) fn finder(&self) -> &Finder<'s> {
+        &self.finder
     }
 
     pub(crate) fn source(&self) -> &Source<'s> {

@@ -1,8 +1,8 @@
 //! Trees and their entries.
 
-use super::{Listing, Stop, Visitor};
+use super::{Found, Listing, Stop, Visitor};
 use crate::filter::Situation;
-use crate::marks::mark;
+use crate::marks::{mark, Meeting};
 use crate::met_trees::{NewTree, PathKey, SMALL_BYTES};
 use crate::request::Missing;
 use crate::Error;
@@ -14,11 +14,12 @@ use std::sync::Arc;
 impl<V: Visitor> Listing<'_, '_, V> {
     /// Lists a tree that is not finished yet; `name` is its name in the directory `path`, and `key` that
     /// of its own path.
-    pub(super) fn tree(&mut self, id: &ObjectId, name: &[u8], key: PathKey) -> Result<(), Stop> {
+    pub(super) fn tree(&mut self, found: &Found, name: &[u8], key: PathKey) -> Result<(), Stop> {
         if self.depth > self.walk.request.tree_depth {
             return Err(Error::TooDeep.into());
         }
-        let content = self.walk.trees.read(id)?;
+        let id = &found.id;
+        let content = self.walk.trees.read_at(id, found.position)?;
         if content.is_none() && !self.may_be_missing(id)? {
             return Ok(());
         }
@@ -30,7 +31,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         if verdict.show {
             let path = std::mem::take(&mut self.path);
             let shown = match &content {
-                Some(_) => self.show(id, ObjectKind::Tree, &path),
+                Some(_) => self.show(found, ObjectKind::Tree, &path),
                 None => self.missing(id, ObjectKind::Tree, &path),
             };
             self.path = path;
@@ -88,10 +89,10 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let Some(kind) = entry.object_kind() else {
             return Ok(());
         };
-        match self.meet(entry.id.as_bytes(), kind) {
-            Some(true) => return Ok(()),
-            Some(false) => {}
-            None => {
+        let position = match self.meet(entry.id, kind) {
+            Meeting::Done => return Ok(()),
+            Meeting::New(position) => position,
+            Meeting::OtherKind => {
                 return Err(Error::WrongEntry {
                     name: String::from_utf8_lossy(entry.name).into_owned(),
                     tree: *tree,
@@ -99,24 +100,26 @@ impl<V: Visitor> Listing<'_, '_, V> {
                 }
                 .into())
             }
-        }
+        };
         let id = entry.id.to_owned();
+        let found = Found { id, position };
         if self.filter.is_some() {
             self.walk.marks.add(&id, mark::REACHED);
         }
         if kind == ObjectKind::Tree {
             let key = key.join(entry.name, &self.hash);
             self.depth += 1;
-            self.tree(&id, entry.name, key)?;
+            self.tree(&found, entry.name, key)?;
             self.depth -= 1;
             Ok(())
         } else {
-            self.blob(&id, entry.name)
+            self.blob(&found, entry.name)
         }
     }
 
     /// Lists a blob that is not finished yet; `name` is its name in the directory `path`.
-    pub(super) fn blob(&mut self, id: &ObjectId, name: &[u8]) -> Result<(), Stop> {
+    pub(super) fn blob(&mut self, found: &Found, name: &[u8]) -> Result<(), Stop> {
+        let id = &found.id;
         let promised = self.walk.promised.as_ref();
         if promised.is_some_and(|promised| promised.contains(id)) {
             let source = self.walk.commits.source();
@@ -134,7 +137,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let base = self.path.len();
         self.path.extend_from_slice(name);
         let path = std::mem::take(&mut self.path);
-        let shown = self.apply(verdict, id, ObjectKind::Blob, &path);
+        let shown = self.apply(verdict, found, ObjectKind::Blob, &path);
         self.path = path;
         self.path.truncate(base);
         shown

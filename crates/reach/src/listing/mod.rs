@@ -6,12 +6,12 @@ mod contents;
 use crate::commits::{flag, State};
 use crate::filter::{FilterState, Situation, Verdict};
 use crate::ids::IdHashBuilder;
-use crate::marks::{mark, MissingObject};
+use crate::marks::{mark, Meeting, MissingObject};
 use crate::met_trees::{MetTrees, PathKey};
 use crate::request::{Missing, Objects};
 use crate::walk::{Pending, Walk, WalkedCommit};
 use crate::{Error, Result};
-use gix_hash::ObjectId;
+use gix_hash::{oid, ObjectId};
 use hedgerow_pack::ObjectKind;
 use std::ops::ControlFlow;
 
@@ -44,6 +44,12 @@ impl<E: Into<Error>> From<E> for Stop {
     fn from(error: E) -> Self {
         Stop::Error(error.into())
     }
+}
+
+/// An object that is met, and its position in the main pack.
+struct Found {
+    id: ObjectId,
+    position: Option<u32>,
 }
 
 struct Listing<'w, 's, V> {
@@ -142,30 +148,31 @@ impl<V: Visitor> Listing<'_, '_, V> {
         let pending = std::mem::take(&mut self.walk.pending);
         for object in pending {
             let (id, name) = (object.id, &object.name);
-            match self.meet(id.as_slice(), object.kind) {
-                Some(true) => continue,
-                Some(false) => {}
-                None => return Err(self.met_as_another(&id, object.kind).into()),
-            }
+            let position = match self.meet(&id, object.kind) {
+                Meeting::Done => continue,
+                Meeting::New(position) => position,
+                Meeting::OtherKind => return Err(self.met_as_another(&id, object.kind).into()),
+            };
+            let found = Found { id, position };
             self.depth = 0;
             match object.kind {
                 ObjectKind::Tag => {
                     let is_reached = self.is_reached(&id);
                     let verdict = self.judge(Situation::Tag, &id, is_reached);
-                    self.apply(verdict, &id, ObjectKind::Tag, name)?;
+                    self.apply(verdict, &found, ObjectKind::Tag, name)?;
                 }
-                ObjectKind::Tree => self.tree(&id, name, PathKey::default())?,
-                ObjectKind::Blob => self.blob(&id, name)?,
+                ObjectKind::Tree => self.tree(&found, name, PathKey::default())?,
+                ObjectKind::Blob => self.blob(&found, name)?,
                 ObjectKind::Commit => {}
             }
         }
         Ok(())
     }
 
-    /// Whether an object, met as `kind`, is finished. Without a filter it is so from now on.
-    fn meet(&mut self, id: &[u8], kind: ObjectKind) -> Option<bool> {
+    /// What is known of an object, met as `kind`. Without a filter it is finished from now on.
+    fn meet(&mut self, id: &oid, kind: ObjectKind) -> Meeting {
         if self.filter.is_some() {
-            self.walk.marks.is_done(id, kind)
+            self.walk.marks.look_up(id, kind)
         } else {
             self.walk.marks.meet(id, kind)
         }
@@ -195,26 +202,28 @@ impl<V: Visitor> Listing<'_, '_, V> {
     fn apply(
         &mut self,
         verdict: Verdict,
-        id: &ObjectId,
+        found: &Found,
         kind: ObjectKind,
         name: &[u8],
     ) -> Result<(), Stop> {
-        self.mark_seen(verdict, id, kind);
+        self.mark_seen(verdict, &found.id, kind);
         if verdict.show {
-            self.show(id, kind, name)
+            self.show(found, kind, name)
         } else {
             Ok(())
         }
     }
 
-    fn show(&mut self, id: &ObjectId, kind: ObjectKind, name: &[u8]) -> Result<(), Stop> {
+    fn show(&mut self, found: &Found, kind: ObjectKind, name: &[u8]) -> Result<(), Stop> {
         let source = self.walk.commits.source();
         // A tree that is listed was read, so it exists.
-        let is_here = kind == ObjectKind::Tree || source.store.locate(id)?.is_some();
+        let is_here = kind == ObjectKind::Tree
+            || found.position.is_some()
+            || source.store.locate(&found.id)?.is_some();
         if is_here {
-            wanted(self.visitor.object(id, kind, name))
+            wanted(self.visitor.object(&found.id, kind, name))
         } else {
-            self.missing(id, kind, name)
+            self.missing(&found.id, kind, name)
         }
     }
 

@@ -7,11 +7,12 @@
 mod seen;
 mod worker;
 
-pub use seen::{Seen, SeenIds};
+pub use seen::{Met, Seen, SeenIds};
 
 use crate::filter::{not_spared, Filter};
+use crate::finder::Finder;
 use crate::ids::IdSet;
-use crate::marks::mark;
+use crate::marks::{mark, Marks};
 use crate::request::{Missing, Request};
 use crate::source::Source;
 use crate::walk::Walk;
@@ -31,7 +32,8 @@ const BATCH: usize = 64;
 struct Shared<'w, S> {
     source: Source<'w>,
     seen: &'w S,
-    marks: &'w crate::marks::Marks,
+    finder: Finder<'w>,
+    marks: &'w Marks<'w>,
     has_blobs: bool,
     tree_depth: usize,
     is_stopped: AtomicBool,
@@ -63,10 +65,12 @@ pub fn walk_set<S: Seen>(
     }
     let mut walk = Walk::new(source, Request { threads, ..request })?;
     let with_objects = !walk.request.only_commits();
-    let marks = std::mem::take(&mut walk.marks);
+    let finder = Finder::new(source.store);
+    let marks = std::mem::replace(&mut walk.marks, Marks::new(finder));
     let shared = Shared {
         source,
         seen,
+        finder,
         marks: &marks,
         has_blobs: walk.request.filter.is_none(),
         tree_depth: walk.request.tree_depth,
@@ -132,12 +136,19 @@ fn walk_commits<S: Seen>(
             break;
         }
         let node = walk.commits.node(found.commit);
-        let location = if shared.seen.wants_locations() {
-            shared.source.store.locate(&node.id)?
-        } else {
-            None
+        let position = walk.commits.place(found.commit);
+        let met = Met {
+            id: &node.id,
+            position,
+            kind: ObjectKind::Commit,
+            name_hash: 0,
         };
-        if shared.seen.insert(&node.id, ObjectKind::Commit, 0) {
+        if shared.seen.insert(met) {
+            let location = if shared.seen.wants_locations() {
+                shared.finder.location(&node.id, position)?
+            } else {
+                None
+            };
             shared.seen.found(&node.id, ObjectKind::Commit, location);
         }
         if with_objects {

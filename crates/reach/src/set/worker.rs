@@ -1,4 +1,5 @@
-use super::{Seen, Shared};
+use super::{Met, Seen, Shared};
+use crate::finder::RecentPositions;
 use crate::ids::IdHashBuilder;
 use crate::marks::mark;
 use crate::met_trees::{MetTrees, NewTree, PathKey, SMALL_BYTES};
@@ -12,13 +13,17 @@ use std::sync::Arc;
 
 /// Number of slots of the cache of recent lookups.
 const RECENT: usize = 1 << 15;
+const WORD_BITS: u32 = 64;
 
 /// One thread of a walk.
 pub(super) struct Worker<'w, S> {
     shared: &'w Shared<'w, S>,
     /// `None` while the content it returned is in use.
     reader: Option<Reader<'w>>,
-    /// Objects in the set, each in a slot given by its hash; empty before the first. It makes lookups
+    positions: RecentPositions,
+    /// The objects that this thread has met, by position in the main pack; empty before the first.
+    met_before: Vec<u64>,
+    /// Others in the set, each in a slot given by its hash; empty before the first. It makes lookups
     /// fast because most entries of a tree are the same as in the tree examined before.
     recent: Vec<ObjectId>,
     hash: IdHashBuilder,
@@ -29,6 +34,7 @@ pub(super) struct Worker<'w, S> {
 
 struct Subtree {
     id: ObjectId,
+    position: Option<u32>,
     /// The hash of its path, including a slash at the end.
     path: NameHash,
     key: PathKey,
@@ -39,6 +45,8 @@ impl<'w, S: Seen> Worker<'w, S> {
     pub fn new(shared: &'w Shared<'w, S>) -> Self {
         Worker {
             reader: Some(Reader::with_recent(shared.source.store, RECENT_BYTES)),
+            positions: RecentPositions::default(),
+            met_before: Vec::new(),
             recent: Vec::new(),
             hash: IdHashBuilder::default(),
             met: MetTrees::last_only(),
@@ -52,21 +60,41 @@ impl<'w, S: Seen> Worker<'w, S> {
         if self.shared.marks.has(id, mark::UNINTERESTING) {
             return Ok(());
         }
-        if self.shared.seen.insert(id, kind, NameHash::of(name)) {
-            self.tell(id, kind)?;
+        let met = Met {
+            id,
+            position: self.shared.finder.position(id.as_slice()),
+            kind,
+            name_hash: NameHash::of(name),
+        };
+        if self.shared.seen.insert(met) {
+            self.tell(met)?;
         }
         Ok(())
     }
 
     /// Inserts a tree and everything in it into the set.
     pub fn add_root(&mut self, tree: &ObjectId) -> Result<()> {
-        if self.is_known(tree) || self.shared.marks.has(tree, mark::UNINTERESTING) {
+        let position = self.shared.finder.position(tree.as_slice());
+        if self.has_met(tree, position) {
             return Ok(());
         }
-        self.remember(tree);
-        if self.shared.seen.insert(tree, ObjectKind::Tree, 0) {
+        if self
+            .shared
+            .marks
+            .has_at(tree, position, mark::UNINTERESTING)
+        {
+            return Ok(());
+        }
+        let met = Met {
+            id: tree,
+            position,
+            kind: ObjectKind::Tree,
+            name_hash: 0,
+        };
+        if self.shared.seen.insert(met) {
             self.pending.push(Subtree {
                 id: *tree,
+                position,
                 path: NameHash::default(),
                 key: PathKey::default(),
                 depth: 0,
@@ -82,15 +110,13 @@ impl<'w, S: Seen> Worker<'w, S> {
         if tree.depth > self.shared.tree_depth {
             return Err(Error::TooDeep);
         }
-        let source = self.shared.source;
+        let (source, finder) = (self.shared.source, &self.shared.finder);
         let found = source.replacement(&tree.id);
+        let location = finder.location_of(&found, &tree.id, tree.position)?;
         if found.is_empty_tree() {
-            self.shared
-                .seen
-                .found(&tree.id, ObjectKind::Tree, source.store.locate(&found)?);
+            self.shared.seen.found(&tree.id, ObjectKind::Tree, location);
             return Ok(());
         }
-        let location = source.store.locate(&found)?;
         let location = location.ok_or(Error::BadTree { id: tree.id })?;
         self.shared
             .seen
@@ -137,27 +163,28 @@ impl<'w, S: Seen> Worker<'w, S> {
 
     /// Inserts an entry of `tree` into the set, and queues it if it is a new tree.
     fn entry(&mut self, tree: &Subtree, entry: TreeEntry<'_>) -> Result<()> {
-        let slot = self.slot(entry.id);
-        if self
-            .recent
-            .get(slot)
-            .is_some_and(|recent| **recent == *entry.id)
-        {
-            return Ok(());
-        }
         let kind = match entry.object_kind() {
             Some(ObjectKind::Blob) if !self.shared.has_blobs => return Ok(()),
             None => return Ok(()),
             Some(kind) => kind,
         };
+        let position = self.positions.position(&self.shared.finder, entry.id);
+        if self.has_met(entry.id, position) {
+            return Ok(());
+        }
         let id = entry.id.to_owned();
-        self.remember_in(slot, &id);
-        if self.shared.marks.has(&id, mark::UNINTERESTING) {
+        if self.shared.marks.has_at(&id, position, mark::UNINTERESTING) {
             return Ok(());
         }
         let mut path = tree.path;
         path.add(entry.name);
-        if !self.shared.seen.insert(&id, kind, path.value()) {
+        let met = Met {
+            id: &id,
+            position,
+            kind,
+            name_hash: path.value(),
+        };
+        if !self.shared.seen.insert(met) {
             return Ok(());
         }
         match kind {
@@ -165,44 +192,55 @@ impl<'w, S: Seen> Worker<'w, S> {
                 path.add(b"/");
                 self.pending.push(Subtree {
                     id,
+                    position,
                     path,
                     key: tree.key.join(entry.name, &self.hash),
                     depth: tree.depth + 1,
                 });
             }
-            _ => self.tell(&id, kind)?,
+            _ => self.tell(met)?,
         }
         Ok(())
     }
 
-    fn tell(&self, id: &ObjectId, kind: ObjectKind) -> Result<()> {
-        let location = self.shared.source.store.locate(id)?;
+    fn tell(&self, met: Met<'_>) -> Result<()> {
+        let location = self.shared.finder.location(met.id, met.position)?;
         if location.is_none() {
-            let kind = kind.name();
-            return Err(Error::Missing { kind, id: *id });
+            let (kind, id) = (met.kind.name(), met.id.to_owned());
+            return Err(Error::Missing { kind, id });
         }
-        self.shared.seen.found(id, kind, location);
+        self.shared.seen.found(met.id, met.kind, location);
         Ok(())
     }
 
-    fn slot(&self, id: &oid) -> usize {
-        self.hash.of(id.as_bytes()) as usize % RECENT
+    /// Whether this thread has met the object before, as far as it remembers; it does from now on.
+    fn has_met(&mut self, id: &oid, position: Option<u32>) -> bool {
+        match position {
+            Some(position) => self.has_met_at(position),
+            None => self.has_met_elsewhere(id),
+        }
     }
 
-    fn is_known(&self, id: &ObjectId) -> bool {
-        self.recent.get(self.slot(id)) == Some(id)
+    fn has_met_at(&mut self, position: u32) -> bool {
+        if self.met_before.is_empty() {
+            let words = self.shared.finder.count().div_ceil(WORD_BITS as usize);
+            self.met_before = vec![0; words];
+        }
+        let word = self.met_before.get_mut((position / WORD_BITS) as usize);
+        let Some(word) = word else {
+            return false;
+        };
+        let bit = 1 << (position % WORD_BITS);
+        let before = std::mem::replace(word, *word | bit);
+        before & bit != 0
     }
 
-    fn remember(&mut self, id: &ObjectId) {
-        self.remember_in(self.slot(id), id);
-    }
-
-    fn remember_in(&mut self, slot: usize, id: &ObjectId) {
+    fn has_met_elsewhere(&mut self, id: &oid) -> bool {
         if self.recent.is_empty() {
             self.recent = vec![ObjectId::null(id.kind()); RECENT];
         }
-        if let Some(recent) = self.recent.get_mut(slot) {
-            *recent = *id;
-        }
+        let slot = self.hash.of(id.as_bytes()) as usize % RECENT;
+        let recent = self.recent.get_mut(slot);
+        recent.is_some_and(|recent| *std::mem::replace(recent, id.to_owned()) == *id)
     }
 }

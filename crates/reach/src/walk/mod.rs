@@ -15,6 +15,7 @@ mod topology;
 pub(crate) use prepare::Pending;
 
 use crate::commits::{flag, CommitIndex, Commits, State};
+use crate::finder::Finder;
 use crate::marks::Marks;
 use crate::promised::Promised;
 use crate::request::{Missing, NoWalk, Order, Request, Side};
@@ -31,7 +32,7 @@ pub struct Walk<'s> {
     pub(crate) request: Request,
     /// The tips that are not commits, and tags, in their order.
     pub(crate) pending: Vec<Pending>,
-    pub(crate) marks: Marks,
+    pub(crate) marks: Marks<'s>,
     pub(crate) trees: TreeReader<'s>,
     pub(crate) promised: Option<Promised>,
     /// Edges that were found while trees of uninteresting commits were marked.
@@ -87,7 +88,7 @@ impl<'s> Walk<'s> {
             skip: request.skip,
             request,
             pending: Vec::new(),
-            marks: Marks::default(),
+            marks: Marks::new(Finder::new(source.store)),
             trees: TreeReader::new(source),
             promised,
             edges: Vec::new(),

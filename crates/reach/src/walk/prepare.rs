@@ -18,6 +18,15 @@ pub(crate) struct Pending {
     pub name: Vec<u8>,
 }
 
+/// A tip that exists.
+struct FoundTip {
+    kind: ObjectKind,
+    location: Location,
+    /// Its position in the main pack.
+    place: Option<u32>,
+    is_in_graph: bool,
+}
+
 impl Walk<'_> {
     /// Reads the tips and adds them to the list or to the pending objects. Returns whether one is
     /// uninteresting.
@@ -28,43 +37,47 @@ impl Walk<'_> {
         let mut commits = Vec::new();
         for tip in &tips {
             let found = self.find_tip(&mut reader, tip)?;
-            if let Some((kind, location)) = found {
-                let commit = self.mark_tip(tip, kind);
-                commits.extend(commit.map(|commit| (commit, location)));
+            let found = found.map(|found| (found.kind, self.mark_tip(tip, &found), found));
+            if let Some((_, Some(commit), found)) = &found {
+                commits.push((*commit, found.location));
             }
-            known.push(found.map(|(kind, _)| kind));
+            known.push(found.map(|(kind, commit, _)| (kind, commit)));
         }
         self.commits.read_ahead(&commits, self.request.threads);
         let mut has_uninteresting = false;
         for (tip, kind) in tips.iter().zip(known) {
-            if let Some(kind) = kind {
-                has_uninteresting |= self.add_tip(&mut reader, tip, kind)?;
-            }
+            has_uninteresting |= match kind {
+                Some((_, Some(commit))) => self.add_commit(commit)?,
+                Some((kind, None)) => self.add_tip(&mut reader, tip, kind)?,
+                None => false,
+            };
         }
         self.request.tips = tips;
         Ok(has_uninteresting)
     }
 
-    /// The kind of a tip and where it is; `None` if it is missing and may be.
-    fn find_tip(
-        &mut self,
-        reader: &mut Reader<'_>,
-        tip: &Tip,
-    ) -> Result<Option<(ObjectKind, Location)>> {
-        let source = *self.commits.source();
+    /// A tip as it is found; `None` if it is missing and may be.
+    fn find_tip(&mut self, reader: &mut Reader<'_>, tip: &Tip) -> Result<Option<FoundTip>> {
+        let (source, finder) = (*self.commits.source(), *self.commits.finder());
         let found = source.replacement(&tip.id);
-        let Some(location) = source.store.locate(&found)? else {
+        let place = finder.position(tip.id.as_slice());
+        let Some(location) = finder.location_of(&found, &tip.id, place)? else {
             let missing = self.missing_tip(&tip.id, &|| tip.shown_name());
             return missing.map(|()| None);
         };
-        if source
-            .usable_graph()
-            .is_some_and(|graph| graph.position(&found).is_some())
-        {
-            return Ok(Some((ObjectKind::Commit, location)));
-        }
-        let kind = reader.header(&found, location)?.kind;
-        Ok(Some((kind, location)))
+        let graph = source.usable_graph();
+        let is_in_graph = graph.is_some_and(|graph| graph.position(&found).is_some());
+        let kind = if is_in_graph {
+            ObjectKind::Commit
+        } else {
+            reader.header(&found, location)?.kind
+        };
+        Ok(Some(FoundTip {
+            kind,
+            location,
+            place,
+            is_in_graph,
+        }))
     }
 
     fn missing_tip(&mut self, id: &ObjectId, name: &dyn Fn() -> String) -> Result<()> {
@@ -86,9 +99,14 @@ impl Walk<'_> {
     }
 
     /// Returns the number of a commit.
-    fn mark_tip(&mut self, tip: &Tip, kind: ObjectKind) -> Option<CommitIndex> {
+    fn mark_tip(&mut self, tip: &Tip, found: &FoundTip) -> Option<CommitIndex> {
+        let kind = found.kind;
         if kind == ObjectKind::Commit {
-            let commit = self.commits.index(&tip.id);
+            let commit = if found.is_in_graph {
+                self.commits.index(&tip.id)
+            } else {
+                self.commits.index_at(&tip.id, found.place)
+            };
             let node = self.commits.node_mut(commit);
             node.flags |= if tip.is_uninteresting {
                 flag::UNINTERESTING
@@ -108,15 +126,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether it is an uninteresting commit.
+    /// Adds a tip that is no commit itself. Returns whether it is of an uninteresting commit.
     fn add_tip(&mut self, reader: &mut Reader<'_>, tip: &Tip, kind: ObjectKind) -> Result<bool> {
         let with_objects = self.request.objects != Objects::None;
         let (mut id, mut kind) = (tip.id, kind);
         let mut path = tip.path.clone();
-        let mut is_uninteresting = match kind {
-            ObjectKind::Commit => false,
-            _ => self.marks.has(&id, mark::UNINTERESTING),
-        };
+        let mut is_uninteresting = self.marks.has(&id, mark::UNINTERESTING);
         while kind == ObjectKind::Tag {
             let (target, named, name) = self.read_tag(reader, &id)?;
             if with_objects && !is_uninteresting {
@@ -158,7 +173,8 @@ impl Walk<'_> {
             }
         }
         if kind == ObjectKind::Commit {
-            return self.add_commit(&id);
+            let commit = self.commits.index(&id);
+            return self.add_commit(commit);
         }
         if !with_objects {
             return Ok(false);
@@ -174,12 +190,11 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    fn add_commit(&mut self, id: &ObjectId) -> Result<bool> {
-        let commit = self.commits.index(id);
+    fn add_commit(&mut self, commit: CommitIndex) -> Result<bool> {
         if !self.commits.load(commit)? {
             return Err(Error::Missing {
                 kind: "commit",
-                id: *id,
+                id: self.commits.id(commit),
             });
         }
         let is_uninteresting = self.commits.has(commit, flag::UNINTERESTING);

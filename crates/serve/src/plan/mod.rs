@@ -173,14 +173,20 @@ impl Entry<'_> {
 
 /// Drops entries whose id an earlier entry has.
 fn keep_first_of_each(entries: &mut Vec<Entry<'_>>) {
-    let mut order: Vec<u32> = (0..entries.len() as u32).collect();
-    let id = |number: &u32| entries.get(*number as usize).map(|entry| entry.id);
-    order.sort_unstable_by(|a, b| id(a).cmp(&id(b)).then(a.cmp(b)));
-    let repeated = order.windows(2).filter_map(|pair| match pair {
-        [a, b] if id(a) == id(b) => Some(*b),
-        _ => None,
-    });
-    let mut repeated: Vec<u32> = repeated.collect();
+    let mut order = places::by_id(entries);
+    order.sort_unstable();
+    let mut repeated: Vec<u32> = Vec::new();
+    // Nearly always one entry.
+    for alike in order
+        .chunk_by(|(a, _), (b, _)| a == b)
+        .filter(|it| it.len() > 1)
+    {
+        let id = |number: &u32| entries.get(*number as usize).map(|entry| entry.id);
+        let mut alike: Vec<u32> = alike.iter().map(|(_, number)| *number).collect();
+        alike.sort_by_key(id);
+        let others = alike.windows(2).filter(|pair| id(&pair[0]) == id(&pair[1]));
+        repeated.extend(others.map(|pair| pair[1]));
+    }
     repeated.sort_unstable();
     if repeated.is_empty() {
         return;

@@ -1,12 +1,13 @@
 use super::Entry;
 use hedgerow_pack::{Location, ObjectId};
+use std::sync::OnceLock;
 
 /// Lookup of the entries of a plan by location and by id.
 #[derive(Debug)]
 pub(super) struct Places {
     by_place: Vec<(Location, u32)>,
-    /// By the first bytes of the id.
-    by_id: Vec<(u64, u32)>,
+    /// By the first bytes of the id, once one is looked for.
+    by_id: OnceLock<Vec<(u64, u32)>>,
 }
 
 impl Places {
@@ -15,11 +16,10 @@ impl Places {
         let packed = numbered().filter(|(entry, _)| is_packed(entry.location));
         let mut by_place: Vec<_> = packed.map(|(entry, at)| (entry.location, at)).collect();
         by_place.sort_unstable();
-        let mut by_id: Vec<_> = numbered()
-            .map(|(entry, at)| (start(&entry.id), at))
-            .collect();
-        by_id.sort_unstable();
-        Places { by_place, by_id }
+        Places {
+            by_place,
+            by_id: OnceLock::new(),
+        }
     }
 
     /// The entries that are in packs, in order of location.
@@ -34,12 +34,23 @@ impl Places {
 
     pub fn of(&self, id: &ObjectId, entries: &[Entry<'_>]) -> Option<u32> {
         let key = start(id);
-        let first = self.by_id.partition_point(|(other, _)| *other < key);
-        let (_, candidates) = self.by_id.split_at(first);
+        let by_id = self.by_id.get_or_init(|| {
+            let mut by_id = by_id(entries);
+            by_id.sort_unstable();
+            by_id
+        });
+        let first = by_id.partition_point(|(other, _)| *other < key);
+        let (_, candidates) = by_id.split_at(first);
         let alike = candidates.iter().take_while(|(other, _)| *other == key);
         let is_it = |number: &u32| entries.get(*number as usize).is_some_and(|e| e.id == *id);
         alike.map(|(_, number)| *number).find(is_it)
     }
+}
+
+/// The first bytes of the id of each entry, and its number.
+pub(super) fn by_id(entries: &[Entry<'_>]) -> Vec<(u64, u32)> {
+    let starts = entries.iter().map(|entry| start(&entry.id));
+    starts.zip(0..).collect()
 }
 
 fn is_packed(location: Location) -> bool {

@@ -2,6 +2,7 @@
 
 use super::options::Options;
 use crate::failure::Failure;
+use bstr::ByteSlice;
 use hedgerow::display::humanised;
 use hedgerow::display::quoted_with_spaces;
 use hedgerow::plumbing::git::object_query::{push_hex, push_number, OutputStream};
@@ -208,8 +209,8 @@ impl Visitor for Printer<'_> {
         if !self.options.hides_names {
             if end == b'\n' {
                 buffer.push(b' ');
-                let line = name.split(|byte| *byte == b'\n').next();
-                buffer.extend_from_slice(line.unwrap_or_default());
+                let end = name.find_byte(b'\n').unwrap_or(name.len());
+                buffer.extend_from_slice(name.get(..end).unwrap_or_default());
             } else if !name.is_empty() {
                 buffer.extend_from_slice(b"\0path=");
                 buffer.extend_from_slice(name);

@@ -94,7 +94,7 @@ impl RefStore for Files {
         loose.dedup();
         let buffer = self.packed.now()?;
         let packed = match &buffer {
-            Some(buffer) => packed::records(buffer, prefix)?,
+            Some(buffer) => packed::records(buffer, prefix, self.hash)?,
             None => Vec::new(),
         };
         let mut loose = loose.iter().map(|name| name.as_bstr()).peekable();
@@ -107,7 +107,8 @@ impl RefStore for Files {
                 (Some(loose), Some((packed, _))) => loose.cmp(packed),
             };
             if order == Ordering::Greater {
-                if let Some((name, id)) = packed.next().filter(|(name, _)| is_safe_name(name)) {
+                // Its name is well-formed: others are an error.
+                if let Some((name, id)) = packed.next() {
                     visit(name, Ok(RefValue::Direct(id)))?;
                 }
                 continue;

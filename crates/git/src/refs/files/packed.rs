@@ -5,6 +5,7 @@ use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use gix_ref::packed::Buffer;
 use hedgerow_fs::{FileKind, LockFile, OutputFile, Stat};
+use hedgerow_object::{parse_id, split_line};
 use hedgerow_pack::ObjectId;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -132,15 +133,20 @@ fn without(content: &[u8], names: &[&BStr]) -> Vec<u8> {
     left
 }
 
+/// A name and what it leads to.
+type Record<'b> = (&'b BStr, ObjectId);
+
 /// What `buffer` has below `prefix`, in the order of names, each once: the last one of a name counts.
-pub(super) fn records<'b>(buffer: &'b Buffer, prefix: &BStr) -> Result<Vec<(&'b BStr, ObjectId)>> {
-    let found = buffer.iter_prefixed(prefix.to_owned());
-    let found = found.map_err(|error| broken_packed(&error))?;
-    let records = found.map(|record| {
-        let record = record.map_err(|error| broken_packed(&error))?;
-        Ok((record.name.as_bstr(), record.target()))
-    });
-    let mut records = records.collect::<Result<Vec<_>>>()?;
+pub(super) fn records<'b>(
+    buffer: &'b Buffer,
+    prefix: &BStr,
+    hash: gix_hash::Kind,
+) -> Result<Vec<Record<'b>>> {
+    let plain = (prefix == "refs/").then(|| plain_records(buffer.as_ref(), hash));
+    let mut records = match plain.flatten() {
+        Some(records) => records,
+        None => all_records(buffer, prefix)?,
+    };
     // The head of the file says that it is sorted, and that may be a lie.
     if !records.is_sorted_by(|(a, _), (b, _)| a < b) {
         records.reverse();
@@ -150,9 +156,120 @@ pub(super) fn records<'b>(buffer: &'b Buffer, prefix: &BStr) -> Result<Vec<(&'b 
     Ok(records)
 }
 
+fn all_records<'b>(buffer: &'b Buffer, prefix: &BStr) -> Result<Vec<Record<'b>>> {
+    let found = buffer.iter_prefixed(prefix.to_owned());
+    let found = found.map_err(|error| broken_packed(&error))?;
+    let records = found.map(|record| {
+        let record = record.map_err(|error| broken_packed(&error))?;
+        Ok((record.name.as_bstr(), record.target()))
+    });
+    records.collect()
+}
+
+/// The records of `lines`, if all are plain ones below `refs/`: that is seen faster than all that may be
+/// wrong with others.
+fn plain_records(lines: &[u8], hash: gix_hash::Kind) -> Option<Vec<Record<'_>>> {
+    let digits = hash.len_in_hex();
+    let mut records = Vec::with_capacity(lines.len() / (2 * digits));
+    let mut rest = lines;
+    while !rest.is_empty() {
+        let (line, after) = split_line(rest)?;
+        rest = after;
+        if let Some(peeled) = line.strip_prefix(b"^") {
+            if records.is_empty() || peeled.len() != digits {
+                return None;
+            }
+            parse_id(peeled)?;
+            continue;
+        }
+        let (id, name) = line.split_at_checked(digits)?;
+        let name = name.strip_prefix(b" ")?;
+        if !is_plain(name) {
+            return None;
+        }
+        records.push((name.as_bstr(), parse_id(id)?));
+    }
+    Some(records)
+}
+
+/// Whether `name` is below `refs/` and of such letters, and in such an order, that nothing can be wrong
+/// with it.
+fn is_plain(name: &[u8]) -> bool {
+    let mut last = b'/';
+    for byte in name {
+        let is_right = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' => true,
+            b'/' | b'.' => !matches!(last, b'/' | b'.'),
+            _ => false,
+        };
+        if !is_right {
+            return false;
+        }
+        last = *byte;
+    }
+    let ends_well = !matches!(last, b'/' | b'.');
+    // Only a part that ends in `.lock` cannot be, but few have that at all.
+    ends_well && name.starts_with(b"refs/") && !name.contains_str(".lock")
+}
+
 /// That `packed-refs` cannot be read, and why.
 pub(super) fn broken_packed(error: &gix_error::Error) -> Error {
     Error::Setup {
         reason: format!("cannot read packed-refs: {}", error.probable_cause()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ID: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+    fn check(lines: &str) -> bool {
+        let hash = gix_hash::Kind::Sha1;
+        let content = format!("# pack-refs with: peeled fully-peeled sorted \n{lines}");
+        let buffer = Buffer::from_bytes(content.as_bytes(), hash).unwrap();
+        let Some(plain) = plain_records(buffer.as_ref(), hash) else {
+            return false;
+        };
+        assert_eq!(plain, all_records(&buffer, "refs/".into()).unwrap());
+        true
+    }
+
+    #[test]
+    fn plain_lines_are_read_as_all_are() {
+        assert!(check(""));
+        assert!(check(&format!(
+            "{ID} refs/heads/a\n{ID} refs/tags/v1.0-x_y\n^{ID}\n"
+        )));
+        for other in [
+            format!("{ID} refs/heads/a"),
+            format!("{ID} refs/heads/a\r\n"),
+            format!("{ID} refs/heads/a.lock\n"),
+            format!("{ID} refs/heads/a..b\n"),
+            format!("{ID} refs/heads/.a\n"),
+            format!("{ID} refs/heads//a\n"),
+            format!("{ID} refs/heads/a/\n"),
+            format!("{ID} refs/heads/a.\n"),
+            format!("{ID} refs/heads/@{{\n"),
+            format!("{ID} heads/a\n"),
+            format!("{ID}refs/heads/a\n"),
+            format!("^{ID}\n"),
+            format!("{ID} refs/heads/a\n^{}\n", &ID[1..]),
+            format!("{} refs/heads/a\n", ID.replace('4', "g")),
+        ] {
+            assert!(!check(&other), "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_plain_is_a_well_formed_name(name in "refs/[a-c./_@{~ *-]{0,8}") {
+            if is_plain(name.as_bytes()) {
+                let name = <&gix_ref::FullNameRef>::try_from(name.as_str());
+                prop_assert!(name.is_ok());
+            }
+        }
     }
 }

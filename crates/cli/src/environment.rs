@@ -7,8 +7,9 @@
 use crate::as_git;
 use crate::failure::Failure;
 use crate::global::Global;
+use crate::output::Output;
 use bstr::ByteSlice;
-use hedgerow::repository::Environment;
+use hedgerow::repository::{Environment, Repository};
 use hedgerow::shim::Taken;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -85,6 +86,17 @@ pub fn of_git(global: &Global) -> Result<Environment, Failure> {
         in_place_of: as_git::call(),
         ..Environment::from_vars(std::env::vars_os(), directory)?
     })
+}
+
+/// The repository that git would use in `environment`, after a warning of what is wrong with it.
+pub fn repository(environment: &Environment, output: &Output) -> Result<Repository, Failure> {
+    let repository = Repository::discover(environment)?;
+    if repository.contradicts_itself() {
+        output.warn("core.bare and core.worktree do not make sense");
+    }
+    let warnings = repository.objects().warnings();
+    warnings.iter().for_each(|warning| output.warn(warning));
+    Ok(repository)
 }
 
 /// As [`of_git`], for commands about packs: objects are read as stored, without replacements.

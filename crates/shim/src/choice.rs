@@ -59,6 +59,10 @@ pub fn choose(words: &[OsString], variables: &Variables) -> Result<Ours, Gits> {
     {
         return Err(gits("GIT_NAMESPACE".to_owned()));
     }
+    // An index with entries of no object is git's own tool for mending trees.
+    if variables.get("GIT_ALLOW_NULL_SHA1").is_some() {
+        return Err(gits("GIT_ALLOW_NULL_SHA1".to_owned()));
+    }
     // Paths in quotes, or relative to the top of the working tree.
     let alternates = variables.get("GIT_ALTERNATE_OBJECT_DIRECTORIES");
     let alternates = alternates.unwrap_or_default();

@@ -73,7 +73,7 @@ impl Server {
         }
     }
 
-    /// The last that was delayed is ready first, two at a time.
+    /// The last that was delayed is ready first, two at a time; some under a wrong name.
     fn list(&mut self) -> io::Result<()> {
         let mut lines = Vec::new();
         let waiting = self
@@ -82,7 +82,8 @@ impl Server {
             .rev()
             .filter(|(path, _)| !path.ends_with("ready"));
         for (path, _) in waiting.take(2) {
-            lines.push(format!("pathname={path}"));
+            let wrong = if path.contains("wrong") { "not-" } else { "" };
+            lines.push(format!("pathname={wrong}{path}"));
             path.push_str("ready");
         }
         lines.sort();

@@ -32,6 +32,8 @@ pub struct GitOption {
     value: Value,
     negation: Negation,
     support: Support,
+    /// The names of the options before it that it takes back.
+    takes_back: &'static [&'static str],
 }
 
 /// Whether an option has a value.
@@ -127,6 +129,7 @@ impl GitOption {
             value: Value::None,
             negation: Negation::TakesBack,
             support: Support::Supported,
+            takes_back: &[],
         }
     }
 
@@ -175,6 +178,14 @@ impl GitOption {
     pub const fn never_negated(self) -> Self {
         GitOption {
             negation: Negation::Unknown,
+            ..self
+        }
+    }
+
+    /// It takes back the options `names` if they stand before it.
+    pub const fn taking_back(self, names: &'static [&'static str]) -> Self {
+        GitOption {
+            takes_back: names,
             ..self
         }
     }

@@ -207,7 +207,10 @@ impl<'a> Spelled<'a> {
         }
         // The last of two contradicting options wins.
         let opposite = option.spelled(!is_negated);
-        self.words.retain(|word| !is_word_of(word, &opposite));
+        let taken_back = option.takes_back.iter().map(|name| format!("--{name}"));
+        for gone in taken_back.chain([opposite]) {
+            self.words.retain(|word| !is_word_of(word, &gone));
+        }
         let says_something = if is_negated {
             option.negation == Negation::Speaks
         } else {

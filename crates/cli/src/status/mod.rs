@@ -27,7 +27,7 @@ use short::{short, ShortOptions};
 
 pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::interruptible(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     repository.require_work_tree()?;
     execution::tell_places(global, &repository);
     repository

@@ -156,7 +156,7 @@ pub fn run(command: &Archive, global: &Global, output: &Output) -> Result<u8, Fa
     let Some((revision, paths)) = command.words.split_first() else {
         return Err(Failure::usage("a commit or a tree is missing"));
     };
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     refuse_commands(&repository, command)?;
     let paths = paths.iter().map(|path| BString::from(path.as_bytes()));
     let options = TarOptions {

@@ -88,10 +88,8 @@ pub struct CheckoutIndex {
 pub fn run(command: &CheckoutIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
     let execution = execution::configurable(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     repository.require_work_tree()?;
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
     let stage = stage(command)?;
     let temporary = command.temp || stage.is_none() && !command.no_temp;
     if !temporary && stage.is_none() {

@@ -44,10 +44,8 @@ pub struct Clean {
 
 pub fn run(command: &Clean, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::interruptible(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     repository.require_work_tree()?;
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
     let words = |words: &[OsString]| -> Vec<BString> {
         let words = words.iter().map(|word| word.as_bytes().into());
         words.collect()

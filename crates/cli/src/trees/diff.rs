@@ -10,6 +10,7 @@ use crate::statistics;
 use crate::trees::diff_shown::{Settings, ShownDifferences};
 use bstr::{BString, ByteSlice};
 use clap::Args;
+use hedgerow::checkout_index::Stage as ConflictStage;
 use hedgerow::diff::{pairs_of, show, with_contents, Detection, FileContents, Formats, Listing};
 use hedgerow::repository::{Error, Repository};
 use hedgerow::status::{
@@ -24,6 +25,18 @@ use std::os::unix::ffi::OsStrExt;
 pub struct DiffFiles {
     #[command(flatten)]
     pub shown: ShownDifferences,
+    /// Tell of a path in conflict only that it is
+    #[arg(short = '0', long, conflicts_with_all = ["base", "ours", "theirs"])]
+    pub unmerged: bool,
+    /// Compare files in conflict with their common base
+    #[arg(short = '1', long, conflicts_with_all = ["ours", "theirs"])]
+    pub base: bool,
+    /// Compare files in conflict with our side
+    #[arg(short = '2', long, conflicts_with = "theirs")]
+    pub ours: bool,
+    /// Compare files in conflict with the other side
+    #[arg(short = '3', long)]
+    pub theirs: bool,
     /// Compare only these paths
     #[arg(value_name = "PATHSPEC")]
     pub words: Vec<OsString>,
@@ -48,12 +61,23 @@ pub struct DiffIndex {
 pub fn run_files(command: &DiffFiles, global: &Global, output: &Output) -> Result<u8, Failure> {
     let run = Run::start("diff-files", &command.shown, global, output)?;
     let paths = run.paths(&command.words, false)?;
-    let options = run.options(paths)?;
+    let side = [
+        (command.unmerged, ConflictStage::Merged),
+        (command.base, ConflictStage::Base),
+        (command.ours, ConflictStage::Ours),
+        (command.theirs, ConflictStage::Theirs),
+    ];
+    let side = side.into_iter().find(|(is_given, _)| *is_given);
+    let options = DifferenceOptions {
+        side: side.map(|(_, side)| side),
+        ..run.options(paths)?
+    };
     let found = index_differences(&run.repository, &options)?;
+    let is_combined = run.formats.patch && side.is_none();
     if let Some(pair) = found
         .list
         .iter()
-        .find(|it| it.is_unmerged && run.formats.patch)
+        .find(|it| it.has_both_sides && is_combined)
     {
         return Err(Failure {
             hint: Some("git has it: git diff-files -p".to_owned()),
@@ -136,10 +160,8 @@ impl<'a> Run<'a> {
             ..Formats::default()
         });
         let execution = execution::interruptible(global)?;
-        let repository = Repository::discover(&environment::of_git(global)?)?;
+        let repository = environment::repository(&environment::of_git(global)?, output)?;
         repository.require_work_tree()?;
-        let warnings = repository.objects().warnings();
-        warnings.iter().for_each(|warning| output.warn(warning));
         Ok(Run {
             name,
             shown,

@@ -9,13 +9,14 @@ const COUNT: usize = 70;
 pub const DIFF_FILES: GitOptions = GitOptions {
     command: "diff-files",
     keeps_separator: true,
-    options: &joined::<5, { COUNT + 5 }>([
+    options: &joined::<6, { COUNT + 6 }>([
         // Git takes it, too, and lists files that are gone nevertheless.
         GitOption::letter(b'q', "silent").by_default(),
         GitOption::letter(b'u', "patch"),
-        GitOption::switch(Some(b'0'), "base").refused("--base"),
-        GitOption::switch(Some(b'2'), "ours").refused("--ours"),
-        GitOption::switch(Some(b'3'), "theirs").refused("--theirs"),
+        GitOption::letter(b'0', "unmerged"),
+        GitOption::switch(Some(b'1'), "base").never_negated(),
+        GitOption::switch(Some(b'2'), "ours").never_negated(),
+        GitOption::switch(Some(b'3'), "theirs").never_negated(),
     ]),
 };
 
@@ -55,7 +56,9 @@ const COMMON: [GitOption; COUNT] = [
         .or_not(),
     optional("ignore-submodules"),
     GitOption::switch(Some(b'p'), "patch").never_negated(),
-    GitOption::switch(Some(b's'), "no-patch").never_negated(),
+    GitOption::switch(Some(b's'), "no-patch")
+        .never_negated()
+        .taking_back(&["name-only", "name-status"]),
     GitOption::switch(Some(b'U'), "unified")
         .never_negated()
         .with_optional_value(),

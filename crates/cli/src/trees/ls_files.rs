@@ -13,7 +13,6 @@ use clap::Args;
 use hedgerow::diff::Digits;
 use hedgerow::display::PathStyle;
 use hedgerow::listing::{list, shows_line_ends, LineEndReader, Lines, Options};
-use hedgerow::repository::Repository;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -110,9 +109,7 @@ pub struct LsFiles {
 
 pub fn run(command: &LsFiles, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::interruptible(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     let shows_tags = command.tags;
     let contradicts = command.stage
         || command.others

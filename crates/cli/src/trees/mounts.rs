@@ -78,7 +78,7 @@ pub enum Action {
 
 pub fn run_mount(command: &Mount, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::configurable(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     let [revision, path] = [&command.revision, &command.path].map(|it| it.as_bytes().as_bstr());
     let (read_only, run) = (command.read_only, &execution);
     let warnings = worktrees::mount_revision(&repository, revision, path, read_only, run)?;
@@ -95,7 +95,7 @@ pub fn run_unmount(command: &Unmount, global: &Global) -> Result<u8, Failure> {
 
 pub fn run_store(command: &ImageStore, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::configurable(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     let mut code = 0;
     let line = |it: &dyn Display| output.data(format!("{it}\n").as_bytes());
     match &command.action {

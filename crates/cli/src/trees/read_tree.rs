@@ -107,9 +107,7 @@ pub fn run(command: &ReadTree, global: &Global, output: &Output) -> Result<u8, F
     refuse(command)?;
     let recurse_submodules = command.recurse.wish()?;
     let execution = execution::configurable(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     let mode = match (&command.prefix, command.merge, command.reset) {
         (Some(prefix), ..) => ReadTreeMode::Prefix(prefix.as_bytes().into()),
         (None, true, _) => ReadTreeMode::Merge,

@@ -121,9 +121,7 @@ pub fn run(command: &Reset, global: &Global, output: &Output) -> Result<u8, Fail
     let started = Instant::now();
     let recurse_submodules = command.recurse.wish()?;
     let execution = execution::configurable(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     let request = requested(&repository, command, global, output)?;
     let (execution, threshold) = workers(&repository, &command.writing, global, execution);
     let mode = command.mode();

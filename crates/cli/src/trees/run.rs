@@ -67,10 +67,8 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Failure> {
         let started = Instant::now();
         let execution = execution::configurable(global)?;
-        let repository = Repository::discover(&environment::of_git(global)?)?;
+        let repository = environment::repository(&environment::of_git(global)?, output)?;
         repository.require_work_tree()?;
-        let warnings = repository.objects().warnings();
-        warnings.iter().for_each(|warning| output.warn(warning));
         let (execution, threshold) = workers(&repository, writing, global, execution);
         Ok(Run {
             global,

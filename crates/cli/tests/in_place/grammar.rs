@@ -148,6 +148,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_CONFIG_COUNT", "0"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_NAMESPACE", "x"),
+    ("GIT_ALLOW_NULL_SHA1", "1"),
     ("GIT_EDITOR", "true"),
     ("GIT_PAGER", "cat"),
     ("HEDGEROW_SHIM", "off"),

@@ -77,6 +77,11 @@ const SCRIPTS: &[&str] = &[
     "git config extensions.nonsense x; git config core.repositoryFormatVersion 1; git status; git ls-files; sed -i /nonsense/d .git/config; git config core.repositoryFormatVersion 0",
     "printf '[bad\\n' >>.git/config; (git status; git checkout side; git log) 2>&1 | sed s#$PWD/##; sed -i '$d' .git/config",
     "git config core.bare true; git status; git checkout side; git config core.bare false",
+    "git config core.bare true; git config core.worktree $PLACE/work; git status; git ls-files; git rev-list --count HEAD; git checkout side; git reset --hard; git cat-file -t HEAD; git --work-tree=. status -s; git config core.bare false; git config --unset core.worktree",
+    // Submodules of submodules that only git clones, or updates as a setting says.
+    "cd $PLACE; for r in inner outer top; do git init -q $r; git -C $r commit -q --allow-empty -m one; done; git -C inner commit -q --allow-empty -m two; A='-c protocol.file.allow=always submodule'; git -C outer $A --quiet add $PLACE/inner inner; git -C outer commit -qm two; cd top; git $A --quiet add $PLACE/outer outer; git commit -qm two; git -C outer reset -q --hard HEAD^; rm -rf outer/inner; mkdir d; cd d; git $A update --init --recursive ../outer; echo $?; ls -A ../outer/inner; git -C ../outer config submodule.inner.update '!false'; git -C ../outer/inner reset -q --hard HEAD^; git $A update --recursive; echo $?; git -C ../outer/inner log --format=%s; cd $PLACE; rm -rf inner outer top",
+    // A tree with an entry of no object.
+    "T=$( (git ls-tree HEAD; printf '160000 commit %040d\\tnull\\n' 0) | git mktree); C=$(git commit-tree $T -p HEAD -m null); GIT_ALLOW_NULL_SHA1=1 git reset -q --hard $C; echo $?; git ls-files -s null; git status -s; git reset -q --hard HEAD^",
     // Standard input.
     "echo f1 | git checkout --pathspec-from-file=- ; echo d1/a | git reset --pathspec-from-file - ; echo f1 | git checkout-index --stdin -f",
     "echo HEAD | git cat-file --batch-check; echo HEAD | git cat-file --batch-check --textconv; echo HEAD | git rev-list --stdin --pretty=%s",

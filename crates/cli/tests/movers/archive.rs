@@ -1,7 +1,9 @@
 //! `archive` beside git: the same bytes.
 
 use crate::HEDGEROW;
-use hedgerow_testkit::{git_is_at_least, run, temporary, text, Program, Random, Repository};
+use hedgerow_testkit::{
+    filter_server, git_is_at_least, run, temporary, text, Program, Random, Repository,
+};
 use std::path::Path;
 
 /// Both with the same words in the same directory: they must write and say the same.
@@ -228,4 +230,35 @@ fn what_is_not_expanded_is_an_error() {
     command.args(["archive", "HEAD"]);
     let said = run(command).failed(128, "describe");
     assert!(said.contains("%(describe"), "{said}");
+}
+
+/// A process gets the files in the order of the archive, whatever the number of workers.
+#[test]
+fn a_filter_process_gets_the_files_in_order() {
+    let repository = Repository::init(&[]);
+    repository.write(".gitattributes", "*.f filter=served\n*.g filter=other\n");
+    let mut random = Random::new(18);
+    for number in 0..200 {
+        let name = ["f", "f", "g", "plain"][random.below(4)];
+        let directory = ["", "a/", "b.c/", "b/"][random.below(4)];
+        let content = text(number, 1 + random.below(2000));
+        repository.write(format!("{directory}{number}.{name}"), content);
+    }
+    repository.commit("one");
+    let log = repository.git_dir().join("filter-log");
+    let served = filter_server::command(log.to_str().unwrap());
+    repository.git(&["config", "filter.served.process", &served]);
+    repository.git(&["config", "filter.other.smudge", "tr a-z b-za"]);
+    let asked = |program: Program, words: &[&str]| {
+        let mut command = program.command(&repository.root);
+        command.arg("archive").args(words).arg("HEAD");
+        let archive = run(command).ok("archive").to_vec();
+        (archive, filter_server::take_log(&repository))
+    };
+    let expected = asked(Program::Git, &[]);
+    for jobs in ["1", "2", "8"] {
+        let found = asked(HEDGEROW, &["-j", jobs]);
+        assert_eq!(expected.1, found.1, "-j {jobs}");
+        assert!(expected.0 == found.0, "-j {jobs}");
+    }
 }

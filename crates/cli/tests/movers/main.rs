@@ -19,3 +19,9 @@ mod unwritten;
 use hedgerow_testkit::Program;
 
 const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
+
+/// Is the filter process of other tests.
+#[test]
+fn filter_server() {
+    hedgerow_testkit::filter_server::serve_if_told();
+}

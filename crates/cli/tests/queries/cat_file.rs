@@ -215,3 +215,46 @@ fn without_a_reverse_index_sizes_are_the_same() {
         true,
     );
 }
+
+/// One of which not even the start can be read is called missing; at one that starts well, the output
+/// ends, after all that came before it.
+#[test]
+fn a_damaged_object_does_not_hide_the_others() {
+    let scene = scene(25, "sha1", Storage::Loose, Graph::None);
+    let damaged = &scene.trees[1];
+    let path = format!(".git/objects/{}/{}", &damaged[..2], &damaged[2..]);
+    let path = scene.root.join(path);
+    let whole = std::fs::read(&path).unwrap();
+    assert!(whole.len() > 80, "long enough to be cut");
+    let input: String = scene.trees.iter().map(|id| format!("{id}\n")).collect();
+    let put = |content: &[u8]| {
+        let _ = std::fs::remove_file(&path);
+        std::fs::write(&path, content).unwrap();
+    };
+    for (content, hides) in [
+        (&b"garbage"[..], false),
+        (b"", false),
+        (&whole[..60], true),
+        (&[&[0x78, 0x9c][..], &[0xff; 40]].concat(), false),
+    ] {
+        put(content);
+        for words in [
+            &["--batch-check"][..],
+            &["--batch-check=%(objectname)"],
+            &["--batch-check=%(objectsize)", "--buffer"],
+            &["--batch"],
+            &["--batch", "--buffer"],
+            &["--batch-all-objects", "--batch-check"],
+            &["--batch-all-objects", "--batch"],
+            &["--batch-all-objects", "--batch", "--no-buffer"],
+        ] {
+            let words = [&["cat-file"][..], words].concat();
+            let [git, here] = both(&scene, &words, &input);
+            assert_eq!(here.code, git.code, "{words:?}: {}", here.stderr);
+            assert!(here.stdout == git.stdout, "{words:?}: {}", here.stderr);
+            assert_eq!(here.stderr.is_empty(), git.stderr.is_empty(), "{words:?}");
+            let has_contents = words.contains(&"--batch");
+            assert_eq!(here.code == 128, hides && has_contents, "{words:?}");
+        }
+    }
+}

@@ -138,7 +138,7 @@ fn what_is_not_there_is_refused() {
         ("diff-index -w HEAD", "--ignore-all-space"),
         ("diff-index --binary HEAD", "--binary"),
         ("diff-index --merge-base HEAD", "--merge-base"),
-        ("diff-files --ours", "--ours"),
+        ("diff-files --cc", "--cc"),
     ] {
         let outcome = twins.our_line(line);
         assert_eq!(outcome.code, 129, "{line}");
@@ -207,7 +207,72 @@ fn what_is_given_after_no_output_counts() {
             );
         }
     }
-    assert_eq!(twins.line("", "diff-files -s --name-only").code, 128);
+    for line in ["-s --name-only", "--name-only -s --name-status"] {
+        let line = format!("diff-files {line}");
+        assert_eq!(twins.line("", &line).code, 128, "{line}");
+    }
+    if hedgerow_testkit::git_is_at_least(2, 42, "-s after a list of names") {
+        for line in ["--name-only -s", "-s --name-status -s", "--name-only -p -s"] {
+            let line = format!("diff-files {line}");
+            assert_eq!(twins.line("", &line).code, 0, "{line}");
+        }
+    }
+}
+
+/// Both changed or added a file, or one changed what the other deleted, or both deleted it.
+#[test]
+fn files_in_conflict_are_compared_with_the_side_that_is_asked_for() {
+    let mut twins = Twins::new("sides", |it| {
+        let files = ["both", "ours", "theirs", "same", "gone"];
+        let lines = "1\n2\n3\n4\n5\n6\n";
+        it.commit_files(&files.map(|path| (path, lines)), "base");
+        it.git(&["checkout", "-q", "-b", "side"]);
+        it.remove("ours");
+        it.commit_files(
+            &[("both", "1\nx\n3\n"), ("new", "x\n"), ("theirs", "x\n")],
+            "side",
+        );
+        it.git(&["checkout", "-q", "-"]);
+        it.remove("theirs");
+        it.commit_files(
+            &[("both", "1\ny\n3\n"), ("new", "y\n"), ("ours", "y\n")],
+            "ours",
+        );
+        it.run(&["merge", "side"], b"");
+        it.write("same", "changed\n");
+        it.remove("gone");
+    });
+    let formats = [
+        "",
+        "--raw",
+        "--name-only",
+        "--name-status",
+        "-z",
+        "--stat",
+        "--numstat",
+        "--exit-code",
+        "-R",
+    ];
+    let sides = ["", "-0", "-1", "-2", "-3", "--base", "--ours", "--theirs"];
+    for side in sides {
+        for format in formats {
+            for path in ["", "-- ours both", "-- theirs"] {
+                twins.said(b"", &words(&line(&["diff-files", side, format, path])));
+            }
+        }
+        let paths = if side.is_empty() {
+            "-- ours theirs same"
+        } else {
+            ""
+        };
+        for format in ["-p", "-p --stat", "-p --raw", "-p -R"] {
+            twins.said(b"", &words(&line(&["diff-files", side, format, paths])));
+        }
+    }
+    twins.each("gone", |it| it.remove("both"));
+    for side in sides {
+        twins.said(b"", &words(&line(&["diff-files", side])));
+    }
 }
 
 #[test]

@@ -162,6 +162,7 @@ impl<'r> Batcher<'r> {
                 location,
                 size_bytes,
                 change,
+                place: None,
             },
         }
     }
@@ -223,6 +224,7 @@ pub(super) fn root(shared: &Arc<Shared>, hash: gix_hash::Kind) -> Node {
             location: None,
             size_bytes: 0,
             change: None,
+            place: None,
         }),
     }
 }

@@ -1,7 +1,7 @@
 //! The content of an entry, read on demand, on any thread.
 
 use super::facts::Facts;
-use super::filters::Filters;
+use super::filters::{Filters, Place};
 use super::source::Source;
 use super::subst;
 use super::walk::Change;
@@ -124,6 +124,8 @@ pub(super) struct InCommit {
     pub location: Option<Location>,
     pub size_bytes: u64,
     pub change: Option<Change>,
+    /// Its place in the queue before a filter process, where files go through it in their order.
+    pub place: Option<Place>,
 }
 
 impl Handle for InCommit {
@@ -145,6 +147,16 @@ impl Handle for InCommit {
 }
 
 impl InCommit {
+    /// Takes the next place in the queue before the filter process that changes it, if one does.
+    pub fn queue(&mut self) {
+        if let Some(change) = &self.change {
+            if let Conversion::Driver(driver) = &change.conversion {
+                let filters = &self.shared.filters;
+                self.place = filters.place(&change.rules.converter, driver);
+            }
+        }
+    }
+
     fn opened(&mut self) -> Result<Box<dyn Content>> {
         let Some(change) = self.change.take() else {
             if let Some(stream) = self.stream()? {
@@ -172,6 +184,7 @@ impl InCommit {
         }
         let mut kit = self.read()?;
         let changed = self.changed(&change, &mut kit);
+        self.place = None;
         self.shared.put_back(kit);
         self.change = Some(change);
         let bytes = changed?;
@@ -268,6 +281,9 @@ impl InCommit {
             Conversion::Driver(driver) => {
                 let filters = &self.shared.filters;
                 let content = converted.content;
+                if let Some(place) = &self.place {
+                    place.wait();
+                }
                 let (bytes, message) =
                     filters.smudge(&rules.converter, driver, path, &self.named, content)?;
                 if let Some(message) = message {

@@ -11,9 +11,9 @@ use hedgerow_engine::CancelToken;
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::FilterCancel;
 use hedgerow_pack::ObjectId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
@@ -34,6 +34,48 @@ struct Program {
     turn: Mutex<()>,
     /// Idle lanes: one for a process, else as many as the workers needed.
     idle: Mutex<Vec<FilterLane>>,
+    queue: Mutex<Queue>,
+    has_moved: Condvar,
+}
+
+/// Who comes next.
+#[derive(Default)]
+struct Queue {
+    /// Places that were given away.
+    given: u64,
+    /// The place whose turn it is.
+    next: u64,
+    /// Later places that were given up before it was their turn.
+    left: BTreeSet<u64>,
+}
+
+/// A place in the queue before a process, which thereby gets its files in the order of the places. It is
+/// given up when it is dropped.
+pub(super) struct Place {
+    program: Arc<Program>,
+    number: u64,
+}
+
+impl Place {
+    /// Waits until all places before it were given up. Those must be with others.
+    pub fn wait(&self) {
+        let mut queue = lock(&self.program.queue);
+        while queue.next < self.number {
+            let moved = self.program.has_moved.wait(queue);
+            queue = moved.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let queue = &mut *lock(&self.program.queue);
+        queue.left.insert(self.number);
+        while queue.left.remove(&queue.next) {
+            queue.next += 1;
+        }
+        self.program.has_moved.notify_all();
+    }
 }
 
 impl Filters {
@@ -53,6 +95,25 @@ impl Filters {
         })
     }
 
+    /// The next place in the queue before the process of `conversion`; none if that is a command.
+    pub fn place(&self, converter: &Converter, conversion: &DriverConversion) -> Option<Place> {
+        let driver = converter.driver(conversion.index)?;
+        if conversion.kind == DriverKind::Command {
+            return None;
+        }
+        let program = self.program(&driver.name);
+        let mut queue = lock(&program.queue);
+        let number = queue.given;
+        queue.given += 1;
+        drop(queue);
+        Some(Place { program, number })
+    }
+
+    fn program(&self, name: &BString) -> Arc<Program> {
+        let mut drivers = lock(&self.drivers);
+        drivers.entry(name.clone()).or_default().clone()
+    }
+
     /// Filters the blob `id`, whose converted content is `content`. Also returns git's message
     /// about it.
     pub fn smudge(
@@ -67,10 +128,7 @@ impl Filters {
         let driver = driver.ok_or_else(|| Error::Internal {
             reason: "a conversion without a driver".into(),
         })?;
-        let program = lock(&self.drivers)
-            .entry(driver.name.clone())
-            .or_default()
-            .clone();
+        let program = self.program(&driver.name);
         // A process filters one file at a time; commands run in parallel.
         let _turn = match conversion.kind {
             DriverKind::Process => Some(lock(&program.turn)),

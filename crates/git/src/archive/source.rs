@@ -21,7 +21,7 @@ pub(super) struct Source {
     pub tree: ObjectId,
     /// The commit that it belongs to, if one was named.
     pub commit: Option<Commit>,
-    /// The full name of the reference, if one was named.
+    /// The full name of the reference, if one was named; that which a symbolic one leads to.
     pub reference: Option<BString>,
     pub mtime_s: i64,
     umask: u16,
@@ -48,10 +48,11 @@ impl Source {
             spec: revision.to_owned(),
             reason: RevisionProblem::Unresolved("not a tree object".into()),
         })?;
-        let reference = repository.find_reference(revision)?;
+        let found = repository.find_reference(revision)?;
+        let found = found.map(|found| found.reference);
         Ok(Source {
             tree,
-            reference: reference.map(|found| found.reference.name),
+            reference: found.map(|found| found.target.unwrap_or(found.name)),
             mtime_s: commit
                 .as_ref()
                 .map_or(options.tree_mtime_s, |commit| commit.seconds),

@@ -139,25 +139,25 @@ fn pathspecs(
     options: &TarOptions,
 ) -> Result<Option<Pathspecs>> {
     let given = &options.pathspecs;
-    let mut specs = Pathspecs::here(repository, given)?;
     if given.is_empty() {
-        return Ok(specs);
+        return Pathspecs::here(repository, given);
     }
     let engine = options.execution.options("archive");
     let names = name_rules(repository);
     let all = Difference::between(repository, None, Some(tree), names, &engine)?;
-    if let (Some(specs), false) = (&mut specs, options.worktree_attributes) {
-        specs.attach_tree(repository, &all)?;
-    }
+    let read = |given: &[BString]| {
+        if options.worktree_attributes {
+            Pathspecs::here(repository, given)
+        } else {
+            Pathspecs::here_in_tree(repository, given, &all)
+        }
+    };
+    let specs = read(given)?;
     let here = repository.prefix();
     for spec in given {
-        let only = Pathspecs::here(repository, std::slice::from_ref(spec))?;
-        let Some(mut only) = only else {
+        let Some(only) = read(std::slice::from_ref(spec))? else {
             continue;
         };
-        if !options.worktree_attributes {
-            only.attach_tree(repository, &all)?;
-        }
         let files = all.changes().iter().filter_map(|change| {
             let side = change.new?;
             let path = all.path(change);
@@ -275,7 +275,8 @@ impl Job<'_> {
             bytes: WINDOW_BYTES,
         };
         let source = entries.map(|item| {
-            let item = item.map_err(of_node)?;
+            let mut item = item.map_err(of_node)?;
+            item.handle.queue();
             let size_bytes = item.handle.held_bytes();
             Ok((item, size_bytes))
         });

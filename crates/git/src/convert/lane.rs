@@ -161,14 +161,13 @@ impl FilterLane {
     /// Delivers the delayed files in the order in which they become ready, and ends the process.
     ///
     /// # Errors
-    /// A required filter that failed; an error of `deliver`. If the filter is not required, a file
-    /// that never became ready is delivered as [`Filtered::Failed`].
+    /// A required filter that failed; an error of `deliver`; a file is ready that was not delayed, and
+    /// the others are not delivered. If the filter is not required, a file that never became ready is
+    /// delivered as [`Filtered::Failed`].
     pub fn finish(mut self, deliver: &mut Deliver<'_>) -> Result<()> {
-        let drained = if self.delayed.is_empty() {
-            Ok(())
-        } else {
-            self.drain(deliver)
-        };
+        if !self.delayed.is_empty() {
+            self.drain(deliver)?;
+        }
         for (path, (row, _)) in std::mem::take(&mut self.delayed) {
             deliver(Delivery {
                 row,
@@ -177,7 +176,6 @@ impl FilterLane {
                 message: None,
             })?;
         }
-        drained?;
         self.program.close()
     }
 

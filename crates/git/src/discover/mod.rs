@@ -29,6 +29,8 @@ pub(crate) struct Layout {
     pub prefix: BString,
     pub index_path: PathBuf,
     pub objects_dir: PathBuf,
+    /// `core.bare` and `core.worktree` are both set, and no working tree is named otherwise.
+    pub contradicts_itself: bool,
     pub format: Format,
 }
 
@@ -174,6 +176,8 @@ fn layout(
         environment.reference_backend.as_ref(),
     )?;
     let work_tree = work_tree(cwd, &git_dir, top, named, &format, environment)?;
+    let is_named = environment.work_tree.is_some();
+    let contradicts_itself = !is_named && format.lacks_work_tree && format.work_tree.is_some();
     let prefix = work_tree
         .as_deref()
         .map_or_else(BString::default, |work_tree| prefix(cwd, work_tree));
@@ -193,6 +197,7 @@ fn layout(
         prefix,
         index_path,
         objects_dir,
+        contradicts_itself,
         format,
     })
 }
@@ -214,9 +219,7 @@ fn work_tree(
     }
     if let Some(path) = &format.work_tree {
         if format.lacks_work_tree {
-            return Err(Error::Setup {
-                reason: "unable to set up work tree using invalid config".into(),
-            });
+            return Ok(None);
         }
         let path = git_dir.join(OsStr::from_bytes(path));
         return Ok(Some(hedgerow_fs::real_path(&path)?));

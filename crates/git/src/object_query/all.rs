@@ -1,7 +1,7 @@
 //! All objects that a repository has.
 
 use super::format::write_nothing;
-use super::line::{write_content, write_line, Subject};
+use super::line::{is_as_missing, write_content, write_line, Subject};
 use super::output::push_hex;
 use super::{ObjectQuery, OutputStream};
 use crate::repository::Repository;
@@ -38,6 +38,16 @@ enum Place {
     Lost { pack: u32, position: u32 },
 }
 
+/// Lines that were made.
+#[derive(Default)]
+struct Lines {
+    text: Vec<u8>,
+    /// Why objects are called missing in them.
+    told: Vec<Error>,
+    /// Why there are no more.
+    failure: Option<Error>,
+}
+
 struct All<'s> {
     store: &'s ObjectStore,
     loose: Vec<ObjectId>,
@@ -48,7 +58,8 @@ struct All<'s> {
 /// `is_unordered`, in the order that is quickest. Lines without contents are made by several threads.
 ///
 /// # Errors
-/// If an object cannot be read. [`Error::DamagedPack`] after everything else was written: the objects
+/// If an object cannot be read; everything before it was written. One of which not even kind and size can
+/// be read counts as missing, as with git. [`Error::DamagedPack`] after everything else was written: the objects
 /// of that pack are missing.
 pub fn write_all_objects(
     repository: &Repository,
@@ -200,18 +211,32 @@ impl All<'_> {
         })
     }
 
-    fn lines(&self, query: &ObjectQuery, items: &[Item]) -> Result<Vec<u8>> {
-        let mut buffer = Vec::with_capacity(items.len() * 64);
+    fn lines(&self, query: &ObjectQuery, items: &[Item]) -> Lines {
+        let mut lines = Lines {
+            text: Vec::with_capacity(items.len() * 64),
+            ..Lines::default()
+        };
         let mut reader = Reader::new(self.store);
         for item in items {
-            match self.subject(item) {
-                Some(subject) => {
-                    write_line(query, self.store, &mut reader, subject, &mut buffer)?;
+            let Some(subject) = self.subject(item) else {
+                self.write_lost(query, item, &mut lines.text);
+                continue;
+            };
+            let start = lines.text.len();
+            match write_line(query, self.store, &mut reader, subject, &mut lines.text) {
+                Ok(_) => {}
+                Err(error) if is_as_missing(&error) => {
+                    lines.text.truncate(start);
+                    self.write_lost(query, item, &mut lines.text);
+                    lines.told.push(error.into());
                 }
-                None => self.write_lost(query, item, &mut buffer),
+                Err(error) => {
+                    lines.failure = Some(error.into());
+                    break;
+                }
             }
         }
-        Ok(buffer)
+        lines
     }
 
     fn write_lost(&self, query: &ObjectQuery, item: &Item, buffer: &mut Vec<u8>) {
@@ -240,7 +265,12 @@ impl All<'_> {
             let blocks = threads::each("lines", blocks, |block| self.lines(query, block));
             for block in blocks {
                 let block = block.expect("making lines does not panic");
-                output.buffer().extend(block?);
+                output.buffer().extend(block.text);
+                block.told.iter().for_each(|error| output.tell(error));
+                if let Some(failure) = block.failure {
+                    let _ = output.flush();
+                    return Err(failure);
+                }
                 if output.step().is_break() {
                     return Ok(());
                 }
@@ -262,12 +292,20 @@ impl All<'_> {
                 self.write_lost(query, item, output.buffer());
                 continue;
             };
-            let written = write_line(query, self.store, &mut reader, subject, output.buffer());
-            if written?.is_none() {
-                continue;
+            let start = output.buffer().len();
+            match write_line(query, self.store, &mut reader, subject, output.buffer()) {
+                Ok(Some(_)) => {}
+                Ok(None) => continue,
+                Err(error) if is_as_missing(&error) => {
+                    output.buffer().truncate(start);
+                    self.write_lost(query, item, output.buffer());
+                    output.tell(&error.into());
+                    continue;
+                }
+                Err(error) => return Err(unfinished(output, error)),
             }
             let written = write_content(query, self.store, &mut reader, subject, output);
-            let mut next = written?;
+            let mut next = written.map_err(|error| unfinished(output, error))?;
             if !query.is_buffered && next.is_continue() {
                 next = output.flush();
             }
@@ -278,6 +316,12 @@ impl All<'_> {
         let _ = output.flush();
         Ok(())
     }
+}
+
+/// Writes what was gathered before `error`.
+fn unfinished(output: &mut OutputStream<'_>, error: hedgerow_pack::Error) -> Error {
+    let _ = output.flush();
+    error.into()
 }
 
 fn start(id: &oid) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::format::Facts;
 use super::{ObjectQuery, OutputStream};
-use hedgerow_pack::{oid, Location, ObjectKind, ObjectStore, Reader, Result};
+use hedgerow_pack::{oid, Error, Fault, Location, ObjectKind, ObjectStore, Reader, Result};
 use std::ops::ControlFlow;
 
 /// From this size on, contents pass through in pieces, in bytes.
@@ -20,6 +20,16 @@ pub struct Subject<'a> {
     pub is_by_place: bool,
     pub rest: &'a [u8],
     pub mode: Option<u32>,
+}
+
+/// Whether git would call an object missing whose kind and size cannot be read with this error. It ends
+/// at a kind that does not exist.
+pub fn is_as_missing(error: &Error) -> bool {
+    match error {
+        Error::CorruptEntry { .. } => true,
+        Error::CorruptLoose { fault, .. } => *fault != Fault::LooseHeader,
+        _ => false,
+    }
 }
 
 /// Appends the line about an object; `None` if the filter leaves it out. Returns its kind if that

@@ -1,7 +1,7 @@
 //! Objects that somebody names.
 
 use super::format::write_nothing;
-use super::line::{write_content, write_line, Subject};
+use super::line::{is_as_missing, write_content, write_line, Subject};
 use super::output::push_hex;
 use super::{ObjectQuery, OutputStream};
 use crate::repository::Repository;
@@ -112,8 +112,17 @@ impl<'r> NamedObjects<'r> {
     /// output takes no more.
     ///
     /// # Errors
-    /// If an object that is there cannot be read.
+    /// If an object that is there cannot be read; everything before it was written. One of which not even
+    /// kind and size can be read counts as missing, as with git.
     pub fn write(&mut self, line: &BStr, contents: bool) -> Result<ControlFlow<()>> {
+        let written = self.try_to_write(line, contents);
+        if written.is_err() {
+            let _ = self.output.flush();
+        }
+        written
+    }
+
+    fn try_to_write(&mut self, line: &BStr, contents: bool) -> Result<ControlFlow<()>> {
         let mut name = line;
         let mut rest: &[u8] = b"";
         if self.query.format.needs.rest {
@@ -149,9 +158,15 @@ impl<'r> NamedObjects<'r> {
         };
         let start = self.output.buffer().len();
         let buffer = self.output.buffer();
-        let written = write_line(self.query, store, &mut self.reader, subject, buffer)?;
-        if written.is_none() {
-            return Ok(self.say(name, "excluded"));
+        match write_line(self.query, store, &mut self.reader, subject, buffer) {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(self.say(name, "excluded")),
+            Err(error) if is_as_missing(&error) => {
+                buffer.truncate(start);
+                self.output.tell(&error.into());
+                return Ok(self.say(name, "missing"));
+            }
+            Err(error) => return Err(error.into()),
         }
         if found != id {
             self.rename(start, &found, &id);

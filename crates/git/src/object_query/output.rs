@@ -1,5 +1,6 @@
 //! Where lines and contents go: a buffer, and the digits of ids and numbers.
 
+use crate::Error;
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -25,6 +26,7 @@ const DIGITS: [[u8; 2]; 256] = {
 pub struct OutputStream<'w> {
     buffer: Vec<u8>,
     sink: Box<dyn Write + 'w>,
+    tell: Box<dyn FnMut(&Error) + 'w>,
     error: Option<std::io::Error>,
 }
 
@@ -34,8 +36,21 @@ impl<'w> OutputStream<'w> {
         OutputStream {
             buffer: Vec::with_capacity(BUFFER_BYTES),
             sink: Box::new(sink),
+            tell: Box::new(|_| ()),
             error: None,
         }
+    }
+
+    /// `tell` is told why objects are written as missing although they are there.
+    pub fn telling(self, tell: impl FnMut(&Error) + 'w) -> Self {
+        OutputStream {
+            tell: Box::new(tell),
+            ..self
+        }
+    }
+
+    pub(super) fn tell(&mut self, error: &Error) {
+        (self.tell)(error);
     }
 
     /// Where to append; [`OutputStream::step`] is to follow.

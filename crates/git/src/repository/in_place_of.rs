@@ -15,8 +15,8 @@ const TRACES: [&str; 3] = [
 impl InPlaceOf {
     /// # Errors
     /// [`Error::NotBuilt`]: the call is the real git's, because of `hedgerow.shim.<command>`,
-    /// `pager.<command>`, a trace that git is to write, or what a
-    /// partial clone asks for.
+    /// `pager.<command>`, a trace that git is to write, what a partial clone asks for, or a
+    /// contradiction that git warns of.
     pub(crate) fn check(self, repository: &Repository) -> Result<()> {
         let config = repository.config();
         let says = |text: Option<bstr::BString>| text.and_then(|text| boolean(text.as_bstr()));
@@ -32,6 +32,8 @@ impl InPlaceOf {
             format!("hedgerow.shim.{} is off", self.command)
         } else if self.is_paged && is_paged {
             format!("pager.{} is on", self.command)
+        } else if repository.contradicts_itself() {
+            "core.bare and core.worktree are set".to_owned()
         } else if self.command == "cat-file" && !repository.promisor_remotes().is_empty() {
             "a partial clone may lack what is asked for".to_owned()
         } else if self.command == "index-pack"

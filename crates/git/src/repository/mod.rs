@@ -58,6 +58,7 @@ pub struct Repository {
     worktree_config: bool,
     relative_worktrees: bool,
     bare: bool,
+    contradicts_itself: bool,
     config: Config,
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
@@ -228,6 +229,7 @@ impl Repository {
             worktree_config: layout.format.worktree_config,
             relative_worktrees: layout.format.relative_worktrees,
             bare,
+            contradicts_itself: layout.contradicts_itself,
             config,
             settings,
             objects: Arc::new(objects),
@@ -256,9 +258,25 @@ impl Repository {
         self.work_tree.as_deref()
     }
 
-    /// The top of the working tree, for what cannot do without: else [`Error::NoWorkTree`].
+    /// The top of the working tree, for what cannot do without.
+    ///
+    /// # Errors
+    /// [`Error::NoWorkTree`]; [`Error::Setup`] if the configuration contradicts itself.
     pub fn require_work_tree(&self) -> Result<&Path> {
-        self.work_tree.as_deref().ok_or(Error::NoWorkTree)
+        self.work_tree.as_deref().ok_or_else(|| {
+            if !self.contradicts_itself {
+                return Error::NoWorkTree;
+            }
+            Error::Setup {
+                reason: "unable to set up work tree using invalid config".into(),
+            }
+        })
+    }
+
+    /// Whether both `core.bare` and `core.worktree` are set. There is no working tree then, and git
+    /// warns.
+    pub fn contradicts_itself(&self) -> bool {
+        self.contradicts_itself
     }
 
     /// The way from the top of the working tree to the current directory: empty, or ending in `/`.

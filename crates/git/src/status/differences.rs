@@ -26,6 +26,9 @@ use std::sync::{Mutex, PoisonError};
 pub struct Options {
     /// Which submodule changes to ignore; `None` leaves it to the configuration.
     pub ignore_submodules: Option<IgnoreSubmodules>,
+    /// Against the working tree: the side of a conflict that its file is compared with; none with
+    /// [`Stage::Merged`]. `None`: our side.
+    pub side: Option<Stage>,
     /// Against a tree: only the index is compared with it, not the working tree.
     pub cached: bool,
     /// Against a tree: a file that is gone from the working tree counts as its entry in the index.
@@ -46,9 +49,11 @@ pub struct Difference {
     pub old: Option<DifferenceSide>,
     /// The new side, if it has the path.
     pub new: Option<DifferenceSide>,
-    /// The path is in conflict; then it may be listed a second time, with the differences from our
+    /// The path is in conflict; then it may be listed a second time, with the differences from one
     /// side.
     pub is_unmerged: bool,
+    /// It is in conflict, and both sides have it; only told of the working tree.
+    pub has_both_sides: bool,
     /// It is a submodule in which files differ from its commit.
     pub is_dirty: bool,
 }
@@ -98,11 +103,13 @@ pub fn index_differences(repository: &Repository, options: &Options) -> Result<D
             continue;
         }
         if first.flags.stage != Stage::Merged {
+            let has = |stage| index.find(path, stage).is_ok();
             found.list.push(Difference {
                 path: path.to_owned(),
                 old: None,
                 new: change.worktree.map(unknown),
                 is_unmerged: true,
+                has_both_sides: has(Stage::Ours) && has(Stage::Theirs),
                 is_dirty: false,
             });
         }
@@ -116,6 +123,7 @@ pub fn index_differences(repository: &Repository, options: &Options) -> Result<D
                 old,
                 new: new.filter(|_| change.kind != Some(ChangeKind::Deleted)),
                 is_unmerged: false,
+                has_both_sides: false,
                 is_dirty: is_dirty(change),
             });
         }
@@ -182,6 +190,7 @@ fn pairs(
             old: change.head.map(side),
             new: change.index.map(side),
             is_unmerged: false,
+            has_both_sides: false,
             is_dirty: false,
         };
         pairs.insert(change.path, pair);
@@ -196,6 +205,7 @@ fn pairs(
                 old: None,
                 new: None,
                 is_unmerged: false,
+                has_both_sides: false,
                 is_dirty: false,
             });
             pair.new = Some(known(entry));
@@ -206,6 +216,7 @@ fn pairs(
                 old,
                 new: None,
                 is_unmerged: true,
+                has_both_sides: false,
                 is_dirty: false,
             };
             pairs.insert(path.to_owned(), pair);
@@ -242,6 +253,7 @@ fn compare_with_file(
         old,
         new,
         is_unmerged: false,
+        has_both_sides: false,
         is_dirty: is_dirty(change),
     };
     pairs.insert(path.to_owned(), pair);
@@ -347,7 +359,8 @@ fn changed_rows(
     let submodules = submodules(worktree, index, &status_options)?;
     let states = states(submodules.as_ref(), index, &scanned)?;
     let is_link = |entry: &Entry| is_link(repository, index, entry);
-    let mut rows = unstaged(index, &scanned, &rules, &states, is_link);
+    let side = options.side.unwrap_or(Stage::Ours);
+    let mut rows = unstaged(index, &scanned, &rules, &states, side, is_link);
     if let Some(submodules) = &submodules {
         rows.retain(|change| {
             let entry = &entries[change.compared as usize];

@@ -245,7 +245,7 @@ fn find_unstaged(
     let states = states(submodules.as_ref(), index, scanned)?;
     let is_link = |entry: &Entry| is_link(repository, index, entry);
     let rules = rules(worktree, old);
-    let mut rows = unstaged::unstaged(index, scanned, &rules, &states, is_link);
+    let mut rows = unstaged::unstaged(index, scanned, &rules, &states, Stage::Ours, is_link);
     // A hidden submodule is not a change, but rows in conflict stay listed.
     if let Some(submodules) = &submodules {
         rows.retain_mut(|change| {
@@ -384,7 +384,7 @@ fn states(
     let Some(submodules) = submodules else {
         return Ok(states);
     };
-    for (row, compared) in unstaged::compared_rows(index) {
+    for (row, compared) in unstaged::compared_rows(index, Stage::Ours) {
         let entry = &index.entries()[compared as usize];
         if entry.mode != Mode::Gitlink {
             continue;

@@ -11,17 +11,17 @@ use std::collections::HashMap;
 pub(super) struct UnstagedChange {
     /// The row; if there are several stages, the first.
     pub row: u32,
-    /// The row that the file is compared with: if there are several stages, our side's, if any.
+    /// The row that the file is compared with: if there are several stages, that of one side, if any.
     pub compared: u32,
-    /// Added, deleted, modified or of another type; `None` for a path in conflict that our side
-    /// does not have, or for a submodule there that equals our side's.
+    /// Added, deleted, modified or of another type; `None` for a path in conflict that this side
+    /// does not have, or for a submodule there that equals this side's.
     pub kind: Option<ChangeKind>,
     /// The file's mode now.
     pub worktree: Option<Mode>,
     pub submodule: Option<SubmoduleState>,
 }
 
-/// The changes of all rows, ascending. `submodules` are the rows of the submodules that differ;
+/// The changes of all rows, ascending. Files in conflict are compared with `side`. `submodules` are the rows of the submodules that differ;
 /// `is_link` tells whether the directory at a row's path is the top of a repository that has
 /// commits.
 pub(super) fn unstaged(
@@ -29,12 +29,13 @@ pub(super) fn unstaged(
     scanned: &Scanned,
     rules: &StateRules,
     submodules: &HashMap<u32, SubmoduleState>,
+    side: Stage,
     is_link: impl Fn(&Entry) -> bool,
 ) -> Vec<UnstagedChange> {
     let entries = index.entries();
     let mut changes = Vec::new();
     let mut modes = scanned.modes.iter().peekable();
-    for (row, compared) in compared_rows(index) {
+    for (row, compared) in compared_rows(index, side) {
         let state = scanned.states[row as usize];
         while modes.next_if(|(at, _)| *at < row).is_some() {}
         let mode = modes.peek().filter(|(at, _)| *at == row);
@@ -50,7 +51,7 @@ pub(super) fn unstaged(
         let mut submodule = submodules.get(&row).copied();
         let kind = match entry.flags.stage {
             Stage::Merged => kind(entry, state, worktree, submodule.is_some()),
-            Stage::Ours => kind_of_ours(entry, worktree, submodule.is_some()),
+            stage if stage == side => kind_of_side(entry, worktree, submodule.is_some()),
             _ => None,
         };
         if kind == Some(ChangeKind::TypeChanged) && worktree == Some(Mode::Gitlink) {
@@ -75,8 +76,8 @@ pub(super) fn unstaged(
 }
 
 /// The first row of each path, and the row that its file is compared with: if there are several
-/// stages, our side's, as with git, or the first if our side has none.
-pub(super) fn compared_rows(index: &Index) -> impl Iterator<Item = (u32, u32)> + '_ {
+/// stages, that of `side`, or the first if there is none.
+pub(super) fn compared_rows(index: &Index, side: Stage) -> impl Iterator<Item = (u32, u32)> + '_ {
     let entries = index.entries();
     let mut row = 0;
     std::iter::from_fn(move || {
@@ -89,8 +90,8 @@ pub(super) fn compared_rows(index: &Index) -> impl Iterator<Item = (u32, u32)> +
         let is_same = |entry: &&Entry| index.path(entry) == index.path(first);
         row += entries[row..].iter().take_while(is_same).count();
         let mut stages = start..row;
-        let ours = stages.find(|stage| entries[*stage].flags.stage == Stage::Ours);
-        Some((start as u32, ours.unwrap_or(start) as u32))
+        let found = stages.find(|stage| entries[*stage].flags.stage == side);
+        Some((start as u32, found.unwrap_or(start) as u32))
     })
 }
 
@@ -143,9 +144,9 @@ fn kind(
     Some(ChangeKind::between(Some(entry.mode), Some(worktree)))
 }
 
-/// How the file of a path in conflict differs from our side. Stages have no stat data, so git
+/// How the file of a path in conflict differs from one side. Stages have no stat data, so git
 /// reports files as modified without reading them.
-fn kind_of_ours(entry: &Entry, worktree: Option<Mode>, differs_inside: bool) -> Option<ChangeKind> {
+fn kind_of_side(entry: &Entry, worktree: Option<Mode>, differs_inside: bool) -> Option<ChangeKind> {
     match worktree {
         None => Some(ChangeKind::Deleted),
         Some(Mode::Gitlink) if entry.mode == Mode::Gitlink => {

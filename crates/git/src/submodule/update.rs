@@ -8,6 +8,7 @@ use crate::checkout::{switch, Outcome, SwitchOptions, Switched, Target};
 use crate::config::Environment;
 use crate::discover::is_git_dir;
 use crate::repository::Repository;
+use crate::revision::Wanted;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -75,7 +76,8 @@ pub enum UpdateFailure {
 ///
 /// # Errors
 /// If a submodule cannot be updated here, before any is touched; [`Error::NotBuilt`] if git could.
-/// Submodules of submodules are looked at only when the one around them is there.
+/// Submodules of one that moves are looked at only when it has moved. In the place of git,
+/// [`Error::NotBuilt`] comes before that, if there are any.
 pub fn update_submodules(
     repository: &Repository,
     options: &SubmoduleUpdateOptions,
@@ -85,6 +87,7 @@ pub fn update_submodules(
         options,
         above: "".into(),
         depth: 0,
+        leaves_to_git: repository.environment().in_place_of.is_some(),
     };
     level.update(&options.pathspecs)
 }
@@ -96,6 +99,8 @@ struct Level<'a> {
     /// What the submodule is named, with a slash; empty for the repository of the user.
     above: &'a BStr,
     depth: usize,
+    /// Nothing was touched yet, and git does what cannot be done here.
+    leaves_to_git: bool,
 }
 
 /// What is to be done with a submodule.
@@ -238,12 +243,48 @@ impl Level<'_> {
         }
         let submodule = opened(repository.environment(), &directory, connect.as_deref())?;
         self.refuse_what_is_not_here(&submodule, &listed, shown.as_bstr(), connect.is_some())?;
+        if self.options.recursive && self.depth < DEPTH_LIMIT {
+            self.refuse_what_is_inside(&submodule, &listed, shown.as_bstr(), connect.is_some())?;
+        }
         Ok(Task {
             listed,
             shown,
             directory,
             connect,
         })
+    }
+
+    /// Refuses what only git does in the submodules of a submodule, as far as it is known already.
+    fn refuse_what_is_inside(
+        &self,
+        submodule: &Repository,
+        listed: &Listed,
+        shown: &BStr,
+        is_new: bool,
+    ) -> Result<()> {
+        if is_new || submodule.head()?.id() != Some(listed.id) {
+            let modules = format!("{}:.gitmodules", listed.id);
+            let modules = modules.as_bytes().as_bstr();
+            let known = submodule.resolve_if_named(modules, Wanted::Any, None);
+            return match known {
+                Ok(Some(_)) if self.leaves_to_git => Err(Error::NotBuilt {
+                    reason: format!("updating the submodules of '{shown}', which moves"),
+                }),
+                _ => Ok(()),
+            };
+        }
+        let above = BString::from([shown.as_bytes(), b"/"].concat());
+        let level = Level {
+            repository: submodule,
+            above: above.as_bstr(),
+            depth: self.depth + 1,
+            ..*self
+        };
+        match level.tasks(&[], &mut Vec::new()) {
+            Err(error @ Error::NotBuilt { .. }) => Err(error),
+            // Other errors are told when it is its turn.
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a commit that git would fetch.
@@ -322,6 +363,7 @@ impl Runner<'_> {
                 options: &options,
                 above: above.as_bstr(),
                 depth: self.depth + 1,
+                leaves_to_git: false,
             };
             let inner = match level.update(&[]) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),

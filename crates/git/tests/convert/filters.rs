@@ -333,6 +333,26 @@ fn delayed_files_of_a_process_that_is_gone_fail_without_being_written() {
 }
 
 #[test]
+fn a_process_that_offers_what_it_was_not_given_is_told_of() {
+    for required in [false, true] {
+        let tree = Tree::new(&["a", "b-delay-wrong"], |driver, log| {
+            driver.process = Some(command(log).into());
+            driver.required = required;
+        });
+        let (checkout, outcome) = tree.checkout(tree.lane());
+        let error = outcome.unwrap_err().to_string();
+        let words = "signaled that 'not-b-delay-wrong' is now available although it has not been \
+                     delayed earlier";
+        assert!(error.starts_with("external filter '"), "{error}");
+        assert!(error.ends_with(words), "{error}");
+        assert_eq!(checkout.files.keys().collect::<Vec<_>>(), ["a"]);
+        tree.repository.git(&["commit", "-q", "-m", "all"]);
+        let (_, _, stderr) = tree.git_checkout(&["checkout", "-q", "-f", "HEAD"]);
+        assert!(stderr.contains(&format!("error: {error}")), "{stderr}");
+    }
+}
+
+#[test]
 fn a_command_that_is_no_filter_process_leaves_the_content_as_it_is() {
     let tree = Tree::new(&["a", "b"], |driver, _| {
         driver.process = Some("no-such-program-here".into())

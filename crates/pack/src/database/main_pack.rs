@@ -12,6 +12,8 @@ use gix_hash::oid;
 pub struct MainPack<'s> {
     number: u32,
     index: &'s PackIndex,
+    /// Whether searches look into it first.
+    is_first: bool,
 }
 
 impl ObjectStore {
@@ -20,7 +22,13 @@ impl ObjectStore {
     pub fn main_pack(&self) -> Option<MainPack<'_>> {
         let number = (*self.main.get_or_init(|| self.find_main_pack()))?;
         let index = self.pack(number)?.index().ok()?;
-        Some(MainPack { number, index })
+        let has_others = self.multi_indexes().next().is_some();
+        let is_first = !has_others && self.first.uncovered.first() == Some(&number);
+        Some(MainPack {
+            number,
+            index,
+            is_first,
+        })
     }
 
     fn find_main_pack(&self) -> Option<u32> {
@@ -53,8 +61,12 @@ impl<'s> MainPack<'s> {
         oid::try_from_bytes(self.index.id(position)?).ok()
     }
 
-    /// Where the object at `position` is.
+    /// Where a search would find the object at `position`; `None` if it would look elsewhere first: of
+    /// several copies, the one that git reads counts.
     pub fn location(&self, position: u32) -> Option<Location> {
+        if !self.is_first {
+            return None;
+        }
         let (pack, offset) = (self.number, self.index.offset(position)?);
         Some(Location::Packed { pack, offset })
     }

@@ -12,7 +12,6 @@ use hedgerow::plumbing::git::object_query::{
     write_all_objects, Format, NamedObjects, ObjectQuery, OutputStream,
 };
 use hedgerow::plumbing::reach::Filter;
-use hedgerow::Repository;
 use hedgerow_fs::StandardOutput;
 use std::ffi::OsString;
 use std::io::BufRead;
@@ -76,9 +75,7 @@ pub struct CatFile {
 }
 
 pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = Repository::discover(&environment::of_git(global)?)?;
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     let batches = [&command.batch, &command.batch_check, &command.batch_command];
     let mut given = batches
         .into_iter()
@@ -121,13 +118,13 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         filter,
     };
     // Standard output remembers the first error.
-    let mut output = OutputStream::new(StandardOutput);
+    let mut stream = OutputStream::new(StandardOutput).telling(|error| output.error(error));
     if command.batch_all_objects {
-        write_all_objects(&repository, &query, command.unordered, &mut output)?;
+        write_all_objects(&repository, &query, command.unordered, &mut stream)?;
     } else {
         let is_null = command.null || command.null_input;
         let input_end = if is_null { 0 } else { b'\n' };
-        let mut objects = NamedObjects::new(&repository, &query, output);
+        let mut objects = NamedObjects::new(&repository, &query, stream);
         obey_standard_input(&mut objects, which == 2, query.contents, input_end)?;
     }
     Ok(0)

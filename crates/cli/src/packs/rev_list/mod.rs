@@ -11,7 +11,6 @@ use clap::Args;
 use hedgerow::plumbing::git::object_query::{push_hex, OutputStream};
 use hedgerow::plumbing::git::reachability::{bitmaps, Sources};
 use hedgerow::plumbing::reach::{count_objects, sum_disk_bytes, RequestedSet, Source, Walk};
-use hedgerow::Repository;
 use hedgerow_fs::{cpu, StandardOutput};
 use options::Options;
 use output::{disk_usage, Printer};
@@ -34,9 +33,7 @@ pub struct RevList {
 }
 
 pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = Repository::discover(&environment::of_git(global)?)?;
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     let sources = Sources::read(&repository)?;
     let source = sources.of(&repository);
     let mut options = Options::default();

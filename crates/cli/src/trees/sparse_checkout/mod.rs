@@ -111,7 +111,7 @@ pub struct CheckRules {
 
 pub fn run(command: &SparseCheckout, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::configurable(global)?;
-    let repository = Repository::discover(&environment::of_git(global)?)?;
+    let repository = environment::repository(&environment::of_git(global)?, output)?;
     if !matches!(command.action, Action::CheckRules(_)) {
         repository.require_work_tree()?;
     }

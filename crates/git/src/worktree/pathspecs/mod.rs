@@ -2,6 +2,7 @@
 //! pathspec whether it matched anything, and how it matches directories.
 
 mod magic;
+mod modes;
 mod pathspec;
 mod required;
 
@@ -43,26 +44,43 @@ impl Pathspecs {
     /// Parses what the user gave, relative to the user's current directory. If all of them exclude,
     /// they exclude from everything.
     pub(crate) fn new(repository: &Repository, given: &[BString]) -> Result<Self> {
+        Self::of_nothing(repository, given)?.attached(repository)
+    }
+
+    /// The same before it is known where required attributes are looked up.
+    fn of_nothing(repository: &Repository, given: &[BString]) -> Result<Self> {
         let prefix = repository.prefix();
         let prefix = prefix.trim_end_with(|character| character == '/').as_bstr();
         let settings = &repository.environment().pathspecs;
         let root = repository.work_tree().unwrap_or(repository.git_dir());
-        Self::read(given, settings, prefix, root)?.attached(repository)
+        Self::read(given, settings, prefix, root)
     }
 
     /// Lets those that require attributes look them up.
     fn attached(mut self, repository: &Repository) -> Result<Self> {
         for spec in &mut self.specs {
             if let Some(required) = &mut spec.required {
-                required.attach(repository)?;
+                required.attach(repository, self.leading.as_bstr())?;
             }
         }
         Ok(self)
     }
 
-    /// Lets those that require attributes look them up in the tree `all`, of which every entry is
+    /// As [`here`](Self::here), with attributes looked up in the tree `all`, of which every entry is
     /// listed as new, and not in the working tree.
-    pub(crate) fn attach_tree(&mut self, repository: &Repository, all: &Difference) -> Result<()> {
+    pub(crate) fn here_in_tree(
+        repository: &Repository,
+        given: &[BString],
+        all: &Difference,
+    ) -> Result<Option<Self>> {
+        let mut found = Self::here_of(repository, given, &Self::of_nothing)?;
+        if let Some(specs) = &mut found {
+            specs.attach_tree(repository, all)?;
+        }
+        Ok(found)
+    }
+
+    fn attach_tree(&mut self, repository: &Repository, all: &Difference) -> Result<()> {
         if self.specs.iter().all(|spec| spec.required.is_none()) {
             return Ok(());
         }
@@ -76,7 +94,7 @@ impl Pathspecs {
         }
         for spec in &mut self.specs {
             if let Some(required) = &mut spec.required {
-                required.attach_tree(repository, &files)?;
+                required.attach_tree(repository, &files, all)?;
             }
         }
         Ok(())
@@ -93,14 +111,22 @@ impl Pathspecs {
     /// all paths in it are meant, and that is what pathspecs exclude from if all of them exclude.
     /// `None` if all paths of the working tree are meant.
     pub(crate) fn here(repository: &Repository, given: &[BString]) -> Result<Option<Self>> {
+        Self::here_of(repository, given, &Self::new)
+    }
+
+    fn here_of(
+        repository: &Repository,
+        given: &[BString],
+        new: &dyn Fn(&Repository, &[BString]) -> Result<Self>,
+    ) -> Result<Option<Self>> {
         if given.is_empty() && repository.prefix().is_empty() {
             return Ok(None);
         }
-        let mut specs = Self::new(repository, given)?;
+        let mut specs = new(repository, given)?;
         if given.len() == specs.specs.len() {
             return Ok(Some(specs));
         }
-        let here = Self::new(repository, &[BString::from(".")])?;
+        let here = new(repository, &[BString::from(".")])?;
         specs.specs.pop();
         specs.specs.extend(here.specs);
         specs.leading = leading(&specs.specs);

@@ -2,9 +2,11 @@
 //! words.
 
 use super::magic;
+use super::modes::{self, Modes};
 use crate::convert::{AttributeSources, AttributeValue, Attributes, MAX_FILE_BYTES, NAMES_LIMIT};
 use crate::index::{Index, Stage};
 use crate::repository::Repository;
+use crate::tree::Difference;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::Dir;
@@ -13,9 +15,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) const FILE_NAME: &[u8] = b".gitattributes";
-/// Attributes that git makes up for each file.
-const INVENTED: &[u8] = b"builtin_";
-
 /// An attribute with the value that is required.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wanted {
@@ -75,25 +74,38 @@ impl Required {
     }
 
     /// Looks the attributes up in `repository`, from now on.
-    pub(super) fn attach(&mut self, repository: &Repository) -> Result<()> {
-        let known = Known::new(repository, self.names.clone())?;
+    ///
+    /// # Errors
+    /// As of [`Modes::of_files`], which has the meaning of `leading`.
+    pub(super) fn attach(&mut self, repository: &Repository, leading: &BStr) -> Result<()> {
+        let mut known = Known::new(repository, self.names.clone())?;
+        if self.wants_modes() {
+            known.modes = Some(Modes::of_files(repository, leading)?);
+        }
         self.known = Some(Arc::new(known));
         Ok(())
     }
 
-    /// Looks them up in the files `of_tree`, by directory, and not in the working tree.
+    /// Looks them up in the tree `all` with the files `of_tree`, by directory, and not in the working
+    /// tree.
     pub(super) fn attach_tree(
         &mut self,
         repository: &Repository,
         of_tree: &HashMap<BString, Vec<u8>>,
+        all: &Difference,
     ) -> Result<()> {
         let known = Known {
             top: None,
             of_index: of_tree.clone(),
+            modes: self.wants_modes().then(|| Modes::of_tree(all)),
             ..Known::new(repository, self.names.clone())?
         };
         self.known = Some(Arc::new(known));
         Ok(())
+    }
+
+    fn wants_modes(&self) -> bool {
+        self.names.iter().any(|name| name == modes::NAME)
     }
 
     /// Whether `path` has them; that of a directory may have a slash at its end.
@@ -112,10 +124,12 @@ impl Required {
             let Some(number) = number(wanted) else {
                 return false;
             };
-            match (
-                attributes.value_of(path.as_bstr(), is_directory, number),
-                &wanted.value,
-            ) {
+            let mode = known.modes.as_ref().filter(|_| wanted.name == modes::NAME);
+            let found = match mode.and_then(|modes| modes.of(path.as_bstr())) {
+                Some(mode) => AttributeValue::Text(mode.into()),
+                None => attributes.value_of(path.as_bstr(), is_directory, number),
+            };
+            match (found, &wanted.value) {
                 (AttributeValue::Set, WantedValue::Set)
                 | (AttributeValue::Unset, WantedValue::Unset)
                 | (AttributeValue::Unspecified, WantedValue::Unspecified) => true,
@@ -139,11 +153,6 @@ fn wanted(word: &[u8]) -> std::result::Result<Wanted, String> {
     let name = name.as_bstr();
     if name.is_empty() || name.starts_with(b"-") || !name.iter().all(is_valid) {
         return Err(format!("invalid attribute name {name}"));
-    }
-    if name.starts_with(INVENTED) {
-        return Err(format!(
-            "the attribute {name} is not supported in a pathspec"
-        ));
     }
     let name = name.to_owned();
     Ok(Wanted { name, value })
@@ -179,6 +188,8 @@ struct Known {
     global: Option<Vec<u8>>,
     info: Option<Vec<u8>>,
     ignore_case: bool,
+    /// What the modes of paths are, if that is asked for.
+    modes: Option<Modes>,
     /// What is known so far: for a directory, the contents down to it and what they say.
     levels: Mutex<HashMap<BString, Arc<LevelOf>>>,
 }
@@ -223,6 +234,7 @@ impl Known {
             },
             info: read(&repository.common_dir().join("info/attributes"))?,
             ignore_case: settings.ignore_case,
+            modes: None,
             levels: Mutex::default(),
         })
     }

@@ -1,4 +1,4 @@
-use super::fixture::{fatal, real, text, Scratch};
+use super::fixture::{fatal, real, text, words, Scratch};
 use crate::repository::Repository;
 use bstr::ByteSlice;
 use std::os::unix::ffi::OsStrExt;
@@ -174,10 +174,10 @@ fn core_worktree_and_bare() {
     compare(&scratch, "r/dir", &[]);
     scratch.ask("r", &["config", "core.bare", "true"]);
     let output = scratch.run("r", &["status"], &[]);
-    assert!(
-        fatal(&output).ends_with(&scratch.refusal("r", &[])),
-        "{output:?}"
-    );
+    let opened = scratch.open("r");
+    assert!(opened.contradicts_itself() && opened.work_tree().is_none());
+    let refusal = words(opened.require_work_tree().map(|_| ()));
+    assert!(fatal(&output).ends_with(&refusal), "{output:?}: {refusal}");
     scratch.ask("b.git", &["config", "core.bare", "false"]);
     compare(&scratch, "b.git", &[]);
     compare(

@@ -88,14 +88,21 @@ pub fn of_git(global: &Global) -> Result<Environment, Failure> {
     })
 }
 
-/// The repository that git would use in `environment`, after a warning of what is wrong with it.
+/// The repository that git would use in `environment`, after warnings of what is wrong with it and with
+/// its objects.
 pub fn repository(environment: &Environment, output: &Output) -> Result<Repository, Failure> {
+    let repository = for_packs(environment, output)?;
+    let warnings = repository.objects().warnings();
+    warnings.iter().for_each(|warning| output.warn(warning));
+    Ok(repository)
+}
+
+/// As [`repository`], for commands about packs: they tell what is wrong with the objects when they end.
+pub fn for_packs(environment: &Environment, output: &Output) -> Result<Repository, Failure> {
     let repository = Repository::discover(environment)?;
     if repository.contradicts_itself() {
         output.warn("core.bare and core.worktree do not make sense");
     }
-    let warnings = repository.objects().warnings();
-    warnings.iter().for_each(|warning| output.warn(warning));
     Ok(repository)
 }
 

@@ -30,11 +30,6 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
     let repository = environment::repository(&environment::of_git(global)?, output)?;
     repository.require_work_tree()?;
     execution::tell_places(global, &repository);
-    repository
-        .objects()
-        .warnings()
-        .iter()
-        .for_each(|warning| output.warn(warning));
     let mut settings = Settings::resolve(&repository, command, global.color)?;
     settings.options.execution = execution;
     let found = status(&repository, &settings.options)?;

@@ -67,13 +67,11 @@ pub fn run_files(command: &DiffFiles, global: &Global, output: &Output) -> Resul
         (command.ours, ConflictStage::Ours),
         (command.theirs, ConflictStage::Theirs),
     ];
-    let side = side.into_iter().find(|(is_given, _)| *is_given);
-    let options = DifferenceOptions {
-        side: side.map(|(_, side)| side),
-        ..run.options(paths)?
-    };
+    let mut options = run.options(paths)?;
+    let mut given = side.into_iter().filter(|(is_given, _)| *is_given);
+    options.side = given.next().map(|(_, side)| side);
     let found = index_differences(&run.repository, &options)?;
-    let is_combined = run.formats.patch && side.is_none();
+    let is_combined = run.formats.patch && options.side.is_none();
     if let Some(pair) = found
         .list
         .iter()

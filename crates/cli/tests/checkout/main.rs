@@ -9,6 +9,8 @@
 mod attacked;
 mod attributes;
 mod behaviour;
+mod broken_repository;
+
 mod faults;
 mod found;
 mod generated;
@@ -18,7 +20,6 @@ mod merging;
 mod promised;
 mod refusal;
 mod reset;
-mod scripts;
 mod sparse;
 mod split;
 mod stash;

@@ -58,9 +58,9 @@ struct All<'s> {
 /// `is_unordered`, in the order that is quickest. Lines without contents are made by several threads.
 ///
 /// # Errors
-/// If an object cannot be read; everything before it was written. One of which not even kind and size can
-/// be read counts as missing, as with git. [`Error::DamagedPack`] after everything else was written: the objects
-/// of that pack are missing.
+/// If an object cannot be read; everything before it was written. One of which not even kind and size
+/// can be read counts as missing, as with git. [`Error::DamagedPack`] after everything else was
+/// written: the objects of that pack are missing.
 pub fn write_all_objects(
     repository: &Repository,
     query: &ObjectQuery,

@@ -21,9 +21,9 @@ pub(super) struct UnstagedChange {
     pub submodule: Option<SubmoduleState>,
 }
 
-/// The changes of all rows, ascending. Files in conflict are compared with `side`. `submodules` are the rows of the submodules that differ;
-/// `is_link` tells whether the directory at a row's path is the top of a repository that has
-/// commits.
+/// The changes of all rows, ascending. Files in conflict are compared with `side`. `submodules` are
+/// the rows of the submodules that differ; `is_link` tells whether the directory at a row's path is
+/// the top of a repository that has commits.
 pub(super) fn unstaged(
     index: &Index,
     scanned: &Scanned,

@@ -99,7 +99,7 @@ struct Level<'a> {
     /// What the submodule is named, with a slash; empty for the repository of the user.
     above: &'a BStr,
     depth: usize,
-    /// Nothing was touched yet, and git does what cannot be done here.
+    /// Whether git does what cannot be done here: only while nothing was touched.
     leaves_to_git: bool,
 }
 
@@ -110,6 +110,16 @@ struct Task {
     directory: PathBuf,
     /// The Git directory it is to be connected with, if it has none.
     connect: Option<PathBuf>,
+}
+
+/// A submodule before its update.
+struct Found<'a> {
+    submodule: &'a Repository,
+    /// The commit that it is to have.
+    id: &'a ObjectId,
+    shown: &'a BStr,
+    /// It is not connected with its Git directory yet.
+    is_new: bool,
 }
 
 impl Level<'_> {
@@ -242,9 +252,15 @@ impl Level<'_> {
             });
         }
         let submodule = opened(repository.environment(), &directory, connect.as_deref())?;
-        self.refuse_what_is_not_here(&submodule, &listed, shown.as_bstr(), connect.is_some())?;
+        let found = Found {
+            submodule: &submodule,
+            id: &listed.id,
+            shown: shown.as_bstr(),
+            is_new: connect.is_some(),
+        };
+        self.refuse_what_is_not_here(&found)?;
         if self.options.recursive && self.depth < DEPTH_LIMIT {
-            self.refuse_what_is_inside(&submodule, &listed, shown.as_bstr(), connect.is_some())?;
+            self.refuse_what_is_inside(&found)?;
         }
         Ok(Task {
             listed,
@@ -255,15 +271,10 @@ impl Level<'_> {
     }
 
     /// Refuses what only git does in the submodules of a submodule, as far as it is known already.
-    fn refuse_what_is_inside(
-        &self,
-        submodule: &Repository,
-        listed: &Listed,
-        shown: &BStr,
-        is_new: bool,
-    ) -> Result<()> {
-        if is_new || submodule.head()?.id() != Some(listed.id) {
-            let modules = format!("{}:.gitmodules", listed.id);
+    fn refuse_what_is_inside(&self, found: &Found<'_>) -> Result<()> {
+        let (submodule, shown) = (found.submodule, found.shown);
+        if found.is_new || submodule.head()?.id() != Some(*found.id) {
+            let modules = format!("{}:.gitmodules", found.id);
             let modules = modules.as_bytes().as_bstr();
             let known = submodule.resolve_if_named(modules, Wanted::Any, None);
             return match known {
@@ -288,28 +299,23 @@ impl Level<'_> {
     }
 
     /// Refuses a commit that git would fetch.
-    fn refuse_what_is_not_here(
-        &self,
-        submodule: &Repository,
-        listed: &Listed,
-        shown: &BStr,
-        is_new: bool,
-    ) -> Result<()> {
+    fn refuse_what_is_not_here(&self, found: &Found<'_>) -> Result<()> {
+        let (submodule, id) = (found.submodule, found.id);
         let head = submodule.head()?.id();
-        if head == Some(listed.id) && !is_new && !self.options.force {
+        if head == Some(*id) && !found.is_new && !self.options.force {
             return Ok(());
         }
-        if !submodule.has_object(&listed.id)? {
-            return Err(not_here(shown, "fetched"));
+        if !submodule.has_object(id)? {
+            return Err(not_here(found.shown, "fetched"));
         }
-        if self.options.no_fetch || head == Some(listed.id) {
+        if self.options.no_fetch || head == Some(*id) {
             return Ok(());
         }
-        let left = submodule.orphaned_commits(&listed.id, head.as_deref())?;
+        let left = submodule.orphaned_commits(id, head.as_deref())?;
         if left.count == 0 {
             Ok(())
         } else {
-            Err(not_here(shown, "fetched"))
+            Err(not_here(found.shown, "fetched"))
         }
     }
 }

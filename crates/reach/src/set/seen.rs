@@ -20,7 +20,8 @@ pub trait Seen: Sync {
 }
 
 const SHARDS: usize = 64;
-const WORD_BITS: u32 = 64;
+/// Objects in a word of a set of positions.
+pub(super) const WORD_BITS: u32 = 64;
 
 /// An object that a walk meets.
 #[derive(Clone, Copy, Debug)]

@@ -1,3 +1,4 @@
+use super::seen::WORD_BITS;
 use super::{Met, Seen, Shared};
 use crate::finder::RecentPositions;
 use crate::ids::IdHashBuilder;
@@ -13,7 +14,6 @@ use std::sync::Arc;
 
 /// Number of slots of the cache of recent lookups.
 const RECENT: usize = 1 << 15;
-const WORD_BITS: u32 = 64;
 
 /// One thread of a walk.
 pub(super) struct Worker<'w, S> {

@@ -52,7 +52,7 @@ impl Bitmap {
 }
 
 pub fn run(command: &Bitmap, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = environment::repository(&environment::of_git_unreplaced(global)?, output)?;
+    let repository = environment::for_packs(&environment::of_git_unreplaced(global)?, output)?;
     let code = match &command.action {
         Action::Write { pack, anew } => write(&repository, pack.as_deref(), *anew, global, output),
         Action::Verify => verify(&repository, global, output),

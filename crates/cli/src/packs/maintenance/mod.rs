@@ -52,7 +52,7 @@ pub fn run(command: &Maintenance, global: &Global, output: &Output) -> Result<u8
     let Action::Run(command) = &command.action;
     let tasks: Result<Vec<Task>, Failure> = command.task.iter().map(|name| task(name)).collect();
     let tasks = tasks?;
-    let repository = environment::repository(&environment::of_git_unaided(global)?, output)?;
+    let repository = environment::for_packs(&environment::of_git_unaided(global)?, output)?;
     if command.dry_run {
         return run_tasks(&tasks, &repository, command, global, output);
     }

@@ -49,7 +49,7 @@ struct Place<'c> {
 }
 
 pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = environment::repository(&environment::of_git_unreplaced(global)?, output)?;
+    let repository = environment::for_packs(&environment::of_git_unreplaced(global)?, output)?;
     let directory = match &command.object_dir {
         Some(directory) => environment::from_directory(global, directory),
         None => repository.objects().directory().to_owned(),

@@ -167,7 +167,7 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
         Some(_) if !command.use_bitmap_index => environment::of_git_unaided(global)?,
         _ => environment::of_git_unreplaced(global)?,
     };
-    let repository = environment::repository(&environment, output)?;
+    let repository = environment::for_packs(&environment, output)?;
     check(command)?;
     let job = PackJob {
         command,

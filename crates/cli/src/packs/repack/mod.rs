@@ -130,7 +130,7 @@ impl Repack {
 }
 
 pub fn run(command: &Repack, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let repository = environment::repository(&environment::of_git_unaided(global)?, output)?;
+    let repository = environment::for_packs(&environment::of_git_unaided(global)?, output)?;
     let request = command.request(global)?;
     repack(
         &repository,

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) const FILE_NAME: &[u8] = b".gitattributes";
+
 /// An attribute with the value that is required.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wanted {

@@ -1,6 +1,6 @@
-//! What git's own test scripts found: each mend has its own small test, with git in the twin.
+//! What is wrong with a repository is told, and told once.
 
-use crate::support::{Pair, Repository};
+use crate::support::{Pair, Repository, RunHedgerow};
 
 fn origin() -> Repository {
     let repository = Repository::init(&["-b", "main"]);
@@ -34,5 +34,33 @@ fn a_bare_repository_with_a_working_tree_has_none() {
         (&["merge", "--ff-only", "main"], 128),
     ] {
         assert_eq!(pair.both(words[0], "", &words[1..], &[]).code, code);
+    }
+}
+
+#[test]
+fn a_missing_alternate_is_told_of_once() {
+    let repository = origin();
+    repository.git(&["repack", "-adq"]);
+    repository.write(".git/objects/info/alternates", "/nowhere/objects\n");
+    for words in [
+        &["status"][..],
+        &["ls-files"],
+        &["rev-list", "--all"],
+        &["cat-file", "-t", "HEAD"],
+        &["checkout", "main"],
+        &["reset", "-q"],
+        &["read-tree", "HEAD"],
+        &["checkout-index", "-a"],
+        &["sparse-checkout", "check-rules"],
+        &["diff-files"],
+        &["clean", "-n"],
+        &["archive", "HEAD"],
+        &["pack-objects", "--all", "--revs", "--stdout"],
+        &["bitmap", "list"],
+        &["repack", "-adb"],
+    ] {
+        let outcome = repository.hedgerow(words);
+        let told = outcome.stderr.matches("/nowhere/objects").count();
+        assert_eq!(told, 1, "{words:?}: {}", outcome.stderr);
     }
 }

@@ -13,7 +13,7 @@ const LOG: &str = "HEDGEROW_TEST_FILTER_LOG";
 
 /// The command that runs it, for `filter.<name>.process`.
 pub fn command(log: &str) -> String {
-    let program = std::env::current_exe().unwrap();
+    let program = std::env::current_exe().expect("a test has a program");
     let program = program.display();
     format!("{LOG}='{log}' '{program}' --exact filter_server --nocapture 3>&1 >/dev/null")
 }
@@ -22,17 +22,18 @@ pub fn command(log: &str) -> String {
 pub fn take_log(repository: &Repository) -> String {
     let log = repository.read(".git/filter-log");
     repository.remove(".git/filter-log");
-    String::from_utf8(log).unwrap()
+    String::from_utf8(log).expect("the log is text")
 }
 
 /// Is the filter process, and ends with it, if this process was started by [`command`].
 pub fn serve_if_told() {
     if let Ok(log) = std::env::var(LOG) {
-        let log = File::options().create(true).append(true).open(log).unwrap();
+        let log = File::options().create(true).append(true).open(log);
+        let output = File::options().write(true).open("/dev/fd/3");
         let mut server = Server {
             input: BufReader::new(io::stdin()),
-            output: BufWriter::new(File::options().write(true).open("/dev/fd/3").unwrap()),
-            log,
+            output: BufWriter::new(output.expect("the command gives it descriptor 3")),
+            log: log.expect("the log can be written"),
             delayed: Vec::new(),
         };
         // The end of the conversation, in the middle or not, is the end of the program.
@@ -171,7 +172,9 @@ impl Server {
     fn packet(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut digits = [0; 4];
         self.input.read_exact(&mut digits)?;
-        let length = usize::from_str_radix(std::str::from_utf8(&digits).unwrap(), 16).unwrap();
+        let digits = std::str::from_utf8(&digits).ok();
+        let length = digits.and_then(|digits| usize::from_str_radix(digits, 16).ok());
+        let length = length.ok_or(io::ErrorKind::InvalidData)?;
         if length == 0 {
             return Ok(None);
         }

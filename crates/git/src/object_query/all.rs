@@ -34,7 +34,7 @@ enum Place {
     },
     /// Its number among the loose ones.
     Loose(u32),
-    /// Listed by the index of a pack that cannot be used, and in no other place.
+    /// Listed by the index of a pack that cannot be used, or that does not say where; in no other place.
     Lost { pack: u32, position: u32 },
 }
 
@@ -112,46 +112,46 @@ impl All<'_> {
                 place: Place::Loose(number),
             })
             .collect();
-        for pack in 0..self.store.pack_count() {
-            for entry in self.store.sizes_in_pack(pack) {
-                let Some(id) = self.store.pack_object_id(pack, entry.position) else {
-                    continue;
-                };
-                items.push(Item {
-                    start: start(id),
-                    place: Place::Packed {
-                        pack,
-                        position: entry.position,
-                        offset: entry.offset,
-                        size: entry.size_bytes,
-                    },
-                });
-            }
+        for (pack, _, listed) in self.store.pack_files() {
+            self.collect_pack(pack, listed.unwrap_or(0), &mut items);
         }
-        self.collect_lost(&mut items)?;
         Ok(items)
     }
 
-    /// Adds the objects that only unusable packs with a readable index have.
-    fn collect_lost(&self, items: &mut Vec<Item>) -> Result<()> {
-        for (pack, _, listed) in self.store.pack_files() {
-            if self.store.pack_object_count(pack) > 0 {
-                continue;
-            }
-            for position in 0..listed.unwrap_or(0) {
-                let Some(id) = self.store.pack_object_id(pack, position) else {
-                    continue;
-                };
+    /// Adds the objects that the index of `pack` lists. Those without a place in the pack, or whose ids
+    /// are not found where they stand, are lost unless they are in another place.
+    fn collect_pack(&self, pack: u32, listed: u32, items: &mut Vec<Item>) {
+        let mut entries = self.store.sizes_in_pack(pack);
+        if !self.store.has_sorted_ids(pack) {
+            entries.retain(|entry| {
+                let id = self.store.pack_object_id(pack, entry.position);
+                id.and_then(|id| self.store.offset_in_pack(pack, id)) == Some(entry.offset)
+            });
+        }
+        if entries.len() < listed as usize {
+            let known: HashSet<u32> = entries.iter().map(|entry| entry.position).collect();
+            for position in (0..listed).filter(|position| !known.contains(position)) {
+                let id = self.store.pack_object_id(pack, position);
                 // What only broken packs have is an error to look for.
-                if !matches!(self.store.locate(id), Ok(Some(_))) {
-                    items.push(Item {
-                        start: start(id),
-                        place: Place::Lost { pack, position },
-                    });
-                }
+                let lost = id.filter(|id| !matches!(self.store.locate(id), Ok(Some(_))));
+                items.extend(lost.map(|id| Item {
+                    start: start(id),
+                    place: Place::Lost { pack, position },
+                }));
             }
         }
-        Ok(())
+        items.extend(entries.iter().filter_map(|entry| {
+            let id = self.store.pack_object_id(pack, entry.position)?;
+            Some(Item {
+                start: start(id),
+                place: Place::Packed {
+                    pack,
+                    position: entry.position,
+                    offset: entry.offset,
+                    size: entry.size_bytes,
+                },
+            })
+        }));
     }
 
     fn id(&self, item: &Item) -> Option<&oid> {

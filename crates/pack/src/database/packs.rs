@@ -87,6 +87,16 @@ impl ObjectStore {
         oid::try_from_bytes(index.id(position)?).ok()
     }
 
+    /// Whether each object that the index of the pack `number` lists is found by its id: a damaged one
+    /// may say ids where nobody looks for them. Compares all of them.
+    pub fn has_sorted_ids(&self, number: u32) -> bool {
+        let index = self.pack(number).and_then(|pack| pack.index().ok());
+        index.is_none_or(|index| {
+            let (ids, data) = index.ids();
+            ids.is_sorted(data)
+        })
+    }
+
     /// Where the pack `number` has the object `id`, if it does and can be used.
     pub fn offset_in_pack(&self, number: u32, id: &oid) -> Option<u64> {
         self.pack(number)?.usable_offset(id)

@@ -100,6 +100,17 @@ impl IdTable {
         None
     }
 
+    /// Whether the ids ascend and are where the fanout says: [`IdTable::lookup`] finds each one.
+    pub fn is_sorted(&self, data: &[u8]) -> bool {
+        let ids = |range: Range<u32>| range.map(|position| self.id(data, position));
+        let is_sorted = |byte: u8| {
+            let range = self.of_first_byte(byte);
+            ids(range.clone()).all(|id| id.and_then(|id| id.first()) == Some(&byte))
+                && ids(range).is_sorted_by(|a, b| a <= b)
+        };
+        (0..=u8::MAX).all(is_sorted)
+    }
+
     /// The positions whose ids have the first byte `byte`.
     pub fn of_first_byte(&self, byte: u8) -> Range<u32> {
         let byte = usize::from(byte);
@@ -166,6 +177,7 @@ mod tests {
             ids.sort_unstable();
             ids.dedup();
             let (data, table) = table(&ids);
+            prop_assert!(table.is_sorted(&data));
             for (position, id) in ids.iter().enumerate() {
                 prop_assert_eq!(table.lookup(&data, id), Some(position as u32));
                 prop_assert_eq!(table.lower_bound(&data, |found| found.cmp(id)), position as u32);
@@ -179,6 +191,7 @@ mod tests {
             ids in prop::collection::vec(any_id(), 0..100), wanted in any_id(),
         ) {
             let (data, table) = table(&ids);
+            prop_assert_eq!(table.is_sorted(&data), ids.is_sorted());
             if let Some(position) = table.lookup(&data, &wanted) {
                 prop_assert_eq!(table.id(&data, position), Some(wanted.as_slice()));
             }

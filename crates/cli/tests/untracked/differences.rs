@@ -3,7 +3,7 @@
 use crate::ls_files::states;
 use crate::scene::Scene;
 use crate::twins::Twins;
-use hedgerow_testkit::{Random, Repository};
+use hedgerow_testkit::{play_sample, Random, Repository};
 
 const COMMANDS: [&str; 6] = [
     "diff-files",
@@ -153,13 +153,7 @@ fn what_is_not_there_is_refused() {
 
 #[test]
 fn seeds_0_to_149() {
-    let mut failed = Vec::new();
-    for seed in 0..150 {
-        if std::panic::catch_unwind(|| play(seed)).is_err() {
-            failed.push(seed);
-        }
-    }
-    assert!(failed.is_empty(), "these seeds failed: {failed:?}");
+    play_sample(0..150, play);
 }
 
 fn play(seed: u64) {

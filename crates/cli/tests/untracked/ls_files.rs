@@ -2,7 +2,7 @@
 
 use crate::scene::Scene;
 use crate::twins::Twins;
-use hedgerow_testkit::{Random, Repository};
+use hedgerow_testkit::{play_sample, Random, Repository};
 
 /// Files in every state that a listing tells apart.
 pub fn states(repository: &Repository) {
@@ -327,13 +327,7 @@ fn sparse_and_bare() {
 
 #[test]
 fn seeds_0_to_199() {
-    let mut failed = Vec::new();
-    for seed in 0..200 {
-        if std::panic::catch_unwind(|| play(seed)).is_err() {
-            failed.push(seed);
-        }
-    }
-    assert!(failed.is_empty(), "these seeds failed: {failed:?}");
+    play_sample(0..200, play);
 }
 
 fn play(seed: u64) {

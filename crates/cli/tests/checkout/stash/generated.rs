@@ -177,7 +177,7 @@ fn stories_end_as_with_git() {
             let (start, count) = range.split_once('+').unwrap();
             (start.parse().unwrap(), count.parse().unwrap())
         }
-        Err(_) => (1, 40),
+        Err(_) => (1, 20),
     };
     for seed in start..start + count {
         tell(seed);

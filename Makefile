@@ -5,7 +5,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 
 .DEFAULT_GOAL := build
-.PHONY: build install uninstall demo test torture fuzz fuzz-smoke sanitize lint dist wheel docs bench bench-smoke clean help
+.PHONY: build install uninstall demo test torture fuzz fuzz-smoke sanitize lint dist wheel docs bench bench-smoke instructions clean help
 
 build: ## build the release binary, target/release/hedgerow
 	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow-cli
@@ -54,6 +54,9 @@ bench: ## every number of the README (CASE=name PAIRS=n LINUX= K8S= DEEP= LATENC
 bench-smoke: export BENCH_BUILD = tests
 bench-smoke: ## the benchmarks once, on small made-up inputs: do they still run?
 	@. scripts/toolchain.sh && $(PYTHON) bench/run.py --smoke && $(PYTHON) bench/simulate.py --smoke
+
+instructions: ## instructions of the hottest paths, against those recorded (needs valgrind; RECORD=1 SINCE=commit)
+	@. scripts/toolchain.sh && $(PYTHON) bench/instructions.py $(if $(RECORD),--record) $(if $(SINCE),--since $(SINCE))
 
 clean: ## remove everything that was built or measured here
 	rm -rf target bench/out

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 wanted=(git:git git-lfs:git-lfs fusermount3:fuse3 hg:mercurial python3:python3
     bsdtar:libarchive-tools setfacl:acl getfattr:attr xz:xz-utils zstd:zstd
     mksquashfs:squashfs-tools gensquashfs:squashfs-tools-ng fsck.erofs:erofs-utils strace:strace
-    veritysetup:cryptsetup-bin mandoc:mandoc zsh:zsh fish:fish debootstrap:debootstrap) # program:Debian package
+    veritysetup:cryptsetup-bin valgrind:valgrind mandoc:mandoc zsh:zsh fish:fish debootstrap:debootstrap) # program:Debian package
 log=${CARGO_TARGET_DIR:-target}/test.log
 mkdir -p "$(dirname "$log")"
 : >"$log"
@@ -66,6 +66,12 @@ run_installation() {
     recorded bash scripts/test-install.sh
 }
 
+# Counts of the programs that the tests have built: no time is measured.
+run_instructions() {
+    command -v python3 >/dev/null || return 0
+    BENCH_BUILD=tests recorded python3 bench/instructions.py
+}
+
 run_python() {
     recorded bash scripts/test-python.sh
 }
@@ -89,6 +95,7 @@ run_workspace || failures=1
 run_model_checker || failures=1
 run_installation || failures=1
 run_python || failures=1
+run_instructions || failures=1
 summary
 if [ "$failures" != 0 ]; then
     grep -hE '^test .* FAILED$' "$log" | sort -u || true

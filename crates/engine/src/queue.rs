@@ -124,6 +124,12 @@ impl<T, E> Queue<T, E> {
             && self.is_patient.swap(false, Ordering::Relaxed)
     }
 
+    /// Ends the time in which the first worker works alone; returns true if it was not over. Then
+    /// [`calls`](Self::calls) must be made.
+    pub(crate) fn lose_patience(&self) -> bool {
+        self.is_patient.swap(false, Ordering::Relaxed)
+    }
+
     fn is_patient(&self) -> bool {
         self.is_patient.load(Ordering::Relaxed) && !self.is_due()
     }

@@ -87,6 +87,12 @@ impl<T> Scope<'_, T> {
         self.tasks.spawn_all(self.me, Lane::Next, tasks);
     }
 
+    /// To be called by a task that may run for long before it starts an operation or adds a task: has
+    /// the other tasks not wait for it, even in a run that has just begun.
+    pub fn takes_long(&self) {
+        self.tasks.share_out();
+    }
+
     /// Approximate number of tasks waiting; it may change at any time.
     pub fn waiting(&self) -> usize {
         self.tasks.waiting()
@@ -134,6 +140,8 @@ trait Spawn<T> {
     fn is_stopped(&self) -> bool;
     /// Starts the deferred threads, if it is time.
     fn hurry(&self);
+    /// Starts the deferred threads.
+    fn share_out(&self);
 }
 
 struct Run<'o, T, E, M, F> {
@@ -305,6 +313,13 @@ where
 
     fn hurry(&self) {
         if self.run.queue.is_due() {
+            let calls = self.run.queue.calls();
+            calls.into_iter().for_each(|call| self.call(call));
+        }
+    }
+
+    fn share_out(&self) {
+        if self.run.queue.lose_patience() {
             let calls = self.run.queue.calls();
             calls.into_iter().for_each(|call| self.call(call));
         }

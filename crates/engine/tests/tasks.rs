@@ -156,6 +156,30 @@ fn all_workers_work_at_a_time() {
     }
 }
 
+/// A run that works alone for longer than any test takes: only who says so is not waited for.
+#[test]
+fn nobody_waits_for_a_task_that_takes_long() {
+    let options = Options {
+        patience: Duration::from_secs(3600),
+        ..fixed(2)
+    };
+    let is_other_done = AtomicBool::new(false);
+    let work = |is_long: bool, scope: &Scope<'_, bool>| {
+        if !is_long {
+            is_other_done.store(true, Ordering::Relaxed);
+            return;
+        }
+        scope.takes_long();
+        let started = Instant::now();
+        while !is_other_done.load(Ordering::Relaxed) {
+            assert!(started.elapsed() < Duration::from_secs(60));
+            std::thread::yield_now();
+        }
+    };
+    let report = run(&options, vec![true, false], work).unwrap();
+    assert_eq!(report.workers_peak, 2);
+}
+
 #[test]
 fn the_first_error_ends_the_run() {
     for options in every_kind() {

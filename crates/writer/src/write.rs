@@ -143,6 +143,7 @@ impl<P: Plan> TreeWriter<'_, P> {
                 self.write_chunk(worker, directory, handle.as_ref(), scope);
             }
             Task::Lane(lane) => {
+                scope.takes_long();
                 let mut writer = TaskLane {
                     root: self.root,
                     plan: self.plan,

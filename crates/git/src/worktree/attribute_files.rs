@@ -48,7 +48,13 @@ pub(crate) struct AttributeFiles {
 /// The directories above `paths`, the root's first.
 pub(crate) fn directories_above<'a>(paths: impl Iterator<Item = &'a BStr>) -> BTreeSet<&'a BStr> {
     let mut directories = BTreeSet::new();
+    let mut last = None;
     for mut path in paths {
+        let parent = hedgerow_tree::split_path(path).0;
+        // Most files are beside the one before.
+        if path.is_empty() || last.replace(parent) == Some(parent) {
+            continue;
+        }
         while !path.is_empty() {
             path = hedgerow_tree::split_path(path).0.as_bstr();
             if !directories.insert(path) {

@@ -17,6 +17,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Size of the pieces in which files are hashed, in bytes.
 const PIECE_BYTES: usize = 128 * 1024;
+/// From this size on, hashing a file takes so long that the other files are not to wait for it.
+const LONG_BYTES: u32 = 1 << 20;
 /// Upper size limit of files that need conversion, in bytes: they are read whole.
 const CONVERTED_LIMIT_BYTES: u64 = 2 << 30;
 
@@ -133,7 +135,10 @@ impl Comparison<'_> {
 
     fn compare(&self, rows: Vec<u32>, options: &Options) -> Result<Vec<Verdict>> {
         let found: Mutex<Vec<Verdict>> = Mutex::new(Vec::with_capacity(rows.len()));
-        let work = |buffers: &mut Buffers, row: u32, _: &Scope<'_, u32>| {
+        let work = |buffers: &mut Buffers, row: u32, scope: &Scope<'_, u32>| {
+            if self.index.entries()[row as usize].stat.size >= LONG_BYTES {
+                scope.takes_long();
+            }
             let verdict = self.verdict(row, buffers, None)?;
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             found.push(verdict);

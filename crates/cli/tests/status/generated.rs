@@ -9,7 +9,7 @@ use crate::{invocation, refresh};
 use std::sync::Mutex;
 
 const SEEDS: u64 = 360;
-/// The only one with a state that has to be seen: of the others an ordinary run plays every second.
+/// The only seed that shows a commit being split: an ordinary run plays it and every even one.
 const RARE: u64 = 349;
 /// Stories told in full.
 const TOLD: usize = 5;

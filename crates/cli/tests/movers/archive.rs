@@ -94,7 +94,7 @@ fn a_tar_archive_has_git_s_bytes() {
         &["-v", "--prefix=x/", "HEAD"],
         &["--mtime=@123456789", "HEAD"],
         &["--mtime=2001-02-03 04:05:06 +0000", "HEAD^{tree}"],
-        &["--mtime=@0", "HEAD:a"],
+        &["--mtime=@0 +0000", "HEAD:a"],
         &["HEAD", "a"],
         &["HEAD", "a/"],
         &["HEAD", "*.txt", ":!a.txt"],

@@ -53,7 +53,7 @@ bench: ## every number of the README (CASE=name PAIRS=n LINUX= K8S= DEEP= LATENC
 # Nobody looks at the figures: what the tests need anyway is enough.
 bench-smoke: export BENCH_BUILD = tests
 bench-smoke: ## the benchmarks once, on small made-up inputs: do they still run?
-	@. scripts/toolchain.sh && $(PYTHON) bench/run.py --smoke && $(PYTHON) bench/simulate.py --smoke
+	@. scripts/toolchain.sh && $(PYTHON) bench/run.py --smoke && $(PYTHON) bench/simulate.py --smoke && $(PYTHON) bench/growth.py --smoke
 
 instructions: ## instructions of the hottest paths, against those recorded (needs valgrind; RECORD=1 SINCE=commit)
 	@. scripts/toolchain.sh && $(PYTHON) bench/instructions.py $(if $(RECORD),--record) $(if $(SINCE),--since $(SINCE))

@@ -9,6 +9,8 @@ import subprocess
 from contenders import TARGET
 
 ROOT = TARGET / "contenders" / "debian"
+# In it: what was unpacked.
+PACKAGES = "packages"
 SUITE = "sid"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 LOADER = ROOT / "usr" / "lib64" / "ld-linux-x86-64.so.2"
@@ -27,7 +29,7 @@ def program(name):
 def unpack(packages):
     """Downloads packages and all that they need, unless that was done before. Whether they are
     there."""
-    if ROOT.exists():
+    if _unpacked() >= set(packages):
         return True
     has_tools = all(shutil.which(tool) for tool in ("apt-get", "dpkg-deb"))
     if platform.machine() != "x86_64" or not has_tools or not os.path.exists(KEYRING):
@@ -44,6 +46,8 @@ def unpack(packages):
             subprocess.run(["dpkg-deb", "-x", str(archive), str(work / "root")], check=True)
         if not archives:
             return False
+        (work / "root" / PACKAGES).write_text("\n".join(packages))
+        shutil.rmtree(ROOT, ignore_errors=True)
         (work / "root").rename(ROOT)
     except subprocess.CalledProcessError as error:
         print(f"failed: {error}", flush=True)
@@ -51,6 +55,12 @@ def unpack(packages):
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return True
+
+
+def _unpacked():
+    """The packages that were asked for when it was made."""
+    listed = ROOT / PACKAGES
+    return set(listed.read_text().split()) if listed.exists() else set()
 
 
 def _mirror():

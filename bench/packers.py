@@ -1,7 +1,8 @@
-"""The programs that make and read SquashFS images, each at its best."""
+"""The programs that make and read SquashFS and EROFS images, each at its best."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ import debian
 from contenders import PACK_LIMIT, hedgerow
 from skipped import Skipped
 
-PACKAGES = ("squashfs-tools", "squashfs-tools-ng")
+PACKAGES = ("squashfs-tools", "squashfs-tools-ng", "erofs-utils")
 BLOCK_BYTES = 128 << 10
+# Several workers and deduplication are new in it.
+MKFS_EROFS_AT_LEAST = (1, 8)
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,10 @@ COMPRESSIONS = {
 }
 
 
-def program(name):
-    """The words that start a rival: from $SQUASHFS_RIVALS, else from Debian unstable, else from
-    the PATH. None if there is none."""
-    named = os.environ.get("SQUASHFS_RIVALS")
+def program(name, variable="SQUASHFS_RIVALS"):
+    """The words that start a rival: from the directory that the variable names, else from Debian
+    unstable, else from the PATH. None if there is none."""
+    named = os.environ.get(variable)
     if named:
         path = Path(named).resolve() / name
         return [str(path)] if path.exists() else None
@@ -74,6 +77,10 @@ def versions():
         if words is not None:
             done = subprocess.run([*words, option], capture_output=True, text=True, check=False)
             found[name] = (done.stdout or done.stderr).split("\n", 1)[0]
+    words = program("mkfs.erofs", "EROFS_RIVALS")
+    if words is not None:
+        done = subprocess.run([*words, "-V"], capture_output=True, text=True, check=False)
+        found["mkfs.erofs"] = done.stdout.split("\n", 1)[0]
     return found
 
 
@@ -109,6 +116,26 @@ def sqfstar(image, compression, jobs, options=()):
 
 def _quietly(jobs):
     return ["-quiet", "-no-progress", "-processors", str(jobs)]
+
+
+def erofs(source, image, jobs=None, options=()):
+    """An EROFS image by hedgerow."""
+    return hedgerow("-q", "image", "create", "-f", "--format", "erofs", "-c", "lz4", *options,
+                    str(source), str(image), jobs=jobs)
+
+
+def mkfs_erofs():
+    """What makes the command of an EROFS image of a directory. Raises Skipped."""
+    words = program("mkfs.erofs", "EROFS_RIVALS")
+    if words is None:
+        raise Skipped("there is no mkfs.erofs")
+    done = subprocess.run([*words, "-V"], capture_output=True, text=True, check=False)
+    version = re.search(r"(\d+)\.(\d+)", done.stdout)
+    if version is None or tuple(map(int, version.groups())) < MKFS_EROFS_AT_LEAST:
+        at_least = ".".join(map(str, MKFS_EROFS_AT_LEAST))
+        raise Skipped(f"mkfs.erofs {at_least} or newer is needed")
+    return lambda source, image, jobs, options=(): [
+        *words, "--quiet", f"--workers={jobs}", "-zlz4", *options, str(image), str(source)]
 
 
 # Name and options of what is tried: defaults, and tuned. A longer queue lets squashfs-tools-ng use

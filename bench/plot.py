@@ -145,6 +145,42 @@ def speedups(panels):
     return "\n".join([*parts, "</svg>\n"])
 
 
+def growth(series):
+    """Small panels, a title each: user+sys and peak memory as multiples of those of the first size,
+    against the size as a multiple of it, all doubling; the dashed line is what is linear."""
+    columns, side, gap, top, left = 4, 170, 60, 70, 40
+    rows = math.ceil(len(series) / columns)
+    width, height = left + columns * (side + gap), top + rows * (side + gap + 24)
+    parts = [_open(width, height, "Growth of time and memory with the size")]
+    for at, (name, color, dash) in enumerate([("user+sys", OURS, ""), ("peak memory", RIVAL, ""),
+                                              ("linear", LIMIT, "4,3")]):
+        parts += [_line(left + 130 * at, 42, left + 24 + 130 * at, 42, color, dash, 2),
+                  _text(left + 30 + 130 * at, 46, name)]
+    for at, (title, found) in enumerate(series.items()):
+        x0, y0 = left + at % columns * (side + gap), top + at // columns * (side + gap + 24) + 20
+        points = found["points"]
+        most = max(math.log2(points[-1]["size"] / points[0]["size"]), 1)
+        place = lambda size, value, x0=x0, y0=y0, most=most, points=points: (
+            x0 + math.log2(size / points[0]["size"]) / most * side,
+            y0 + side - min(max(math.log2(value), 0), most) / most * side)
+        words = title if len(title) * 11 * LETTER < side + gap else title.replace(": ", ":|")
+        parts += [_text(x0, y0 - 8 - 12 * below, line, size=10)
+                  for below, line in enumerate(reversed(words.split("|")))]
+        parts += [_line(x0, y0, x0, y0 + side, GRID), _line(x0, y0 + side, x0 + side, y0 + side, GRID),
+                  _line(x0, y0 + side, x0 + side, y0, LIMIT, "4,3")]
+        for key, color in (("cpu_s", OURS), ("peak_mb", RIVAL)):
+            first = max(points[0][key], 1e-3)
+            line = [place(point["size"], max(point[key], 1e-3) / first) for point in points]
+            parts.append(_polyline(" ".join(f"{x:.1f},{y:.1f}" for x, y in line), color))
+            parts += [f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' class='fill {color}'/>" for x, y in line]
+        last = points[-1]
+        parts.append(_text(x0, y0 + side + 15, f"{points[0]['size']:,} to {last['size']:,} "
+                           f"{found['unit']}", size=10))
+        parts.append(_text(x0, y0 + side + 28, f"to {last['cpu_s']:.2f} s, {last['peak_mb']:.0f} MB",
+                           size=10))
+    return "\n".join([*parts, "</svg>\n"])
+
+
 def _ticks(most):
     step = next(step for step in (0.5, 1, 2, 5, 10, 20, 50, 100, 1000) if most / step <= 9)
     return [step * number for number in range(int(most / step) + 1)]

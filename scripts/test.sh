@@ -92,6 +92,18 @@ summary() {
         END { printf "%d test binaries: %d passed; %d failed; %d ignored\n", runs, passed, failed, ignored }'
 }
 
+# What the tests that failed have said, without stack traces.
+complaints() {
+    echo
+    echo "== what failed"
+    awk '
+        /^failures:$/ { failed = !failed; shown = 0; next }
+        /^(successes|test result):?/ { failed = 0 }
+        failed && /^---- .* stdout ----$/ { shown = 60; print; next }
+        failed && shown > 0 && !/^ +([0-9]+: |at )/ { shown -= 1; print substr($0, 1, 400) }' "$log"
+    grep -hE '^test .* FAILED$' "$log" | sort -u || true
+}
+
 failures=0
 install_missing
 run_workspace || failures=1
@@ -101,7 +113,7 @@ run_python || failures=1
 run_instructions || failures=1
 summary
 if [ "$failures" != 0 ]; then
-    grep -hE '^test .* FAILED$' "$log" | sort -u || true
+    complaints
     echo "test: FAILED"
     exit 1
 fi

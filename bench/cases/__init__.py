@@ -23,7 +23,7 @@ class Setting:
 def all_cases():
     """Name and function of each case."""
     from cases import (article, attributes, automatic, builds, calling, cleaning, cloning,
-                       committing, directory, empty_tree, equal_sizes, extracting, family,
+                       committing, directory, empty_tree, equal_sizes, erofs, extracting, family,
                        image_latency, image_memory, latency, linux_packs, memory, mercurial,
                        mounting, pack_writing, packing, packs, perf_scripts, promised, python,
                        rebuilding, restore, rev_lists, serving, statuses, switching, tables,
@@ -86,6 +86,9 @@ def all_cases():
         "pack-lz4hc": packing.pack_lz4hc,
         "pack-lzo": packing.pack_lzo,
         "pack-commit": committing.pack_commit,
+        "erofs-directory": erofs.erofs_directory,
+        "erofs-commit": erofs.erofs_commit,
+        "erofs-reading": erofs.erofs_reading,
         "equal-sizes": equal_sizes.equal_sizes,
         "xattr-heavy": attributes.xattr_heavy,
         "reuse": rebuilding.reuse,

@@ -20,7 +20,7 @@ COMMANDS = SOURCE / "reference/commands"
 
 def main():
     binary, is_check = sys.argv[1], "--check" in sys.argv[2:]
-    wanted = {**command_pages(binary), **pictures(), **benchmarks(), **topics()}
+    wanted = {**command_pages(binary), **pictures(), **benchmarks(), **growth(), **topics()}
     existing = set(COMMANDS.glob("*.md")) | set((SOURCE / "images").glob("*.svg"))
     stale = existing - set(wanted)
     changed = [path for path, text in wanted.items()
@@ -58,6 +58,7 @@ def pictures():
     return {images / "speed.svg": speed.draw(speed.chosen()),
             images / "all.svg": speed.draw(speed.rated()),
             images / "simulation.svg": (speed.RESULTS / "simulation.svg").read_text(),
+            images / "growth.svg": (speed.RESULTS / "growth.svg").read_text(),
             **{images / name: text for name, text in drawings.all_drawings().items()}}
 
 
@@ -66,6 +67,13 @@ def benchmarks():
     page = SOURCE / "benchmarks.md"
     head = page.read_text().split("<!-- generated -->")[0]
     return {page: head + "<!-- generated -->\n\n" + speed.tables()}
+
+
+def growth():
+    """The page on growth, below the part that is written by hand."""
+    page = SOURCE / "growth.md"
+    head = page.read_text().split("<!-- generated -->")[0]
+    return {page: head + "<!-- generated -->\n\n" + (speed.RESULTS / "growth.md").read_text()}
 
 
 def topics():

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Smaller buffers are left to the allocator, which reuses their memory itself. In bytes.
 const SMALLEST_BYTES: usize = 32 << 10;
-/// Maximum number of free buffers kept.
-const WAITING: usize = 8;
+/// Maximum number of free buffers kept: about as many as contents are under way.
+const WAITING: usize = 16;
 
 /// Free buffers that can be used again.
 #[derive(Clone, Default)]
@@ -45,6 +45,21 @@ impl Buffers {
         best.map_or_else(Vec::new, |index| waiting.swap_remove(index))
     }
 
+    /// Keeps a free buffer. If there are too many, the smallest goes: a large one serves for all.
+    fn keep(&self, mut bytes: Vec<u8>) {
+        let mut waiting = self.lock();
+        if waiting.len() < WAITING {
+            waiting.push(bytes);
+            return;
+        }
+        let smallest = waiting.iter_mut().min_by_key(|bytes| bytes.len());
+        if let Some(smallest) = smallest.filter(|it| it.len() < bytes.len()) {
+            std::mem::swap(smallest, &mut bytes);
+        }
+        // Memory is given back without the lock.
+        drop(waiting);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,10 +89,7 @@ impl DerefMut for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.bytes.len() > SMALLEST_BYTES {
-            let mut waiting = self.buffers.lock();
-            if waiting.len() < WAITING {
-                waiting.push(std::mem::take(&mut self.bytes));
-            }
+            self.buffers.keep(std::mem::take(&mut self.bytes));
         }
     }
 }
@@ -109,5 +121,11 @@ mod tests {
         assert_eq!(small.bytes.len(), 50_000);
         let large = buffers.take(70_000);
         assert_eq!(large.bytes.len(), 1 << 20);
+        drop(large);
+        let many: Vec<_> = (0..2 * WAITING).map(|_| buffers.take(40_000)).collect();
+        let large = buffers.take(1 << 20);
+        drop((many, large));
+        assert_eq!(buffers.take(1 << 20).bytes.len(), 1 << 20);
+        assert_eq!(buffers.lock().len(), WAITING);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::buffers::{Buffer, Buffers};
 use crate::digest::Digest;
+use crate::plan::PlanOptions;
 use std::collections::HashMap;
 
 /// One in this many tails, selected by its digest, ends its fragment block. So after an added or
@@ -31,6 +32,7 @@ pub enum FragmentPolicy {
 /// Fills fragment blocks.
 pub struct Fragments<'b> {
     block_bytes: usize,
+    unit_bytes: usize,
     dedup: bool,
     tails: HashMap<Digest, Tail>,
     /// The block being filled; `number` is its number.
@@ -42,11 +44,12 @@ pub struct Fragments<'b> {
 }
 
 impl<'b> Fragments<'b> {
-    /// No fragment blocks yet; they will have up to `block_bytes`.
-    pub fn new(block_bytes: usize, dedup: bool, buffers: &'b Buffers) -> Self {
+    /// No fragment blocks yet.
+    pub fn new(options: &PlanOptions, buffers: &'b Buffers) -> Self {
         Fragments {
-            block_bytes,
-            dedup,
+            block_bytes: options.block_bytes,
+            unit_bytes: options.fragment_unit_bytes,
+            dedup: options.dedup,
             tails: HashMap::new(),
             current: None,
             filled: 0,
@@ -98,7 +101,11 @@ impl<'b> Fragments<'b> {
     /// Ends the current block and returns it, if it is not empty.
     pub fn finish(&mut self) -> Option<Buffer> {
         let mut block = self.current.take()?;
-        block.truncate(self.filled);
+        let end = self.filled.next_multiple_of(self.unit_bytes);
+        if let Some(padding) = block.get_mut(self.filled..end) {
+            padding.fill(0);
+        }
+        block.truncate(end);
         self.filled = 0;
         self.number += 1;
         Some(block)

@@ -132,6 +132,8 @@ pub struct PlanOptions {
     pub block_bytes: usize,
     /// Which tails go into fragment blocks.
     pub fragments: FragmentPolicy,
+    /// Fragment blocks are padded with zeros to a multiple of this, of which a block is one: in bytes.
+    pub fragment_unit_bytes: usize,
     /// Tails of at most this many bytes are stored with the inode, if the file was read as a
     /// whole; 0 for none.
     pub inline_bytes: usize,
@@ -199,7 +201,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
             contents: HashMap::new(),
             stored: 0,
             runs: Runs::default(),
-            fragments: Fragments::new(options.block_bytes, options.dedup, buffers),
+            fragments: Fragments::new(&options, buffers),
             current: None,
             batch: empty_batch(),
             is_over: false,

@@ -254,6 +254,8 @@ fn store_contents<I: Into<Item>>(
     let plan = PlanOptions {
         block_bytes: segment_bytes,
         fragments: compression.map_or(FragmentPolicy::Never, |with| with.fragments),
+        // Each segment begins at a block.
+        fragment_unit_bytes: block_bytes,
         inline_bytes: if inline { block_bytes } else { 0 },
         // A few blocks are not worth chunks with an address each, a segment is.
         shared_blocks: if compression.is_some() {
@@ -300,7 +302,7 @@ fn store_contents<I: Into<Item>>(
                 let bytes = batch.bytes as u64;
                 Ok((batch, bytes))
             }),
-            |_| Worker::new(compression, block_bytes),
+            |_| Worker::new(compression, block_bytes, buffers),
             Worker::work,
             |_, events| contents.store(events, options, output, tree),
         )?;

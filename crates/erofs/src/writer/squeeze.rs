@@ -4,6 +4,7 @@
 use super::Compression;
 use hedgerow_codec::block::BlockError;
 use hedgerow_codec::cluster::ClusterEncoder;
+use hedgerow_image::buffers::{Buffer, Buffers};
 use hedgerow_image::digest::Digest;
 use hedgerow_image::plan::{Batch, Block, Event};
 use hedgerow_image::WriteError;
@@ -26,7 +27,7 @@ pub(super) struct Cluster {
 pub(super) struct Squeezed {
     pub length: u32,
     pub clusters: Vec<Cluster>,
-    pub data: Vec<u8>,
+    pub data: Buffer,
     pub digest: Option<Digest>,
 }
 
@@ -36,16 +37,18 @@ pub(super) struct Worker {
     cluster_bytes: usize,
     block_bytes: usize,
     room: Vec<u8>,
+    buffers: Buffers,
 }
 
 impl Worker {
-    pub(super) fn new(compression: Compression, block_bytes: usize) -> Self {
+    pub(super) fn new(compression: Compression, block_bytes: usize, buffers: &Buffers) -> Self {
         let cluster_bytes = compression.cluster_bytes as usize;
         Worker {
             encoder: ClusterEncoder::new(compression.settings),
             cluster_bytes,
             block_bytes,
             room: vec![0; cluster_bytes],
+            buffers: buffers.clone(),
         }
     }
 
@@ -58,12 +61,7 @@ impl Worker {
     fn event(&mut self, event: Event<Block>) -> Result<Event<Squeezed>, WriteError> {
         Ok(match event {
             Event::Block(block) => Event::Block(self.block(&block)?),
-            Event::Fragment(block) => {
-                // The next one begins at a block.
-                let mut content = block.bytes().to_vec();
-                content.resize(content.len().next_multiple_of(self.block_bytes), 0);
-                Event::Fragment(self.squeeze(&content, false)?)
-            }
+            Event::Fragment(block) => Event::Fragment(self.squeeze(block.bytes(), false)?),
             Event::Holes { blocks, bytes } => Event::Holes { blocks, bytes },
             Event::Elsewhere => Event::Elsewhere,
             Event::Known { number } => Event::Known { number },
@@ -97,11 +95,15 @@ impl Worker {
             Err(error) => return Err((*error).into()),
         };
         let block_bytes = self.block_bytes;
-        let mut squeezed = Squeezed {
-            length: content.len() as u32,
+        // No cluster takes more blocks than its content.
+        let data = self
+            .buffers
+            .take(content.len().next_multiple_of(block_bytes));
+        let mut filled = Filled {
+            data,
+            end: 0,
             clusters: Vec::new(),
-            data: Vec::new(),
-            digest: None,
+            block_bytes,
         };
         let (mut position, mut plain) = (0, 1);
         while let Some(rest) = content.get(position..).filter(|rest| !rest.is_empty()) {
@@ -112,17 +114,7 @@ impl Worker {
             };
             let blocks = written.div_ceil(block_bytes);
             if is_worth_it(position, consumed, content.len(), blocks, block_bytes) {
-                let start = squeezed.data.len();
-                squeezed
-                    .data
-                    .resize(start + blocks * block_bytes - written, 0);
-                // A cluster ends at the end of its blocks.
-                squeezed.data.extend_from_slice(&self.room[..written]);
-                squeezed.clusters.push(Cluster {
-                    length: consumed as u32,
-                    blocks: blocks as u16,
-                    is_compressed: true,
-                });
+                filled.compressed(&self.room[..written], consumed);
                 position += consumed;
                 plain = 1;
                 continue;
@@ -131,27 +123,61 @@ impl Worker {
                 let rest = content.get(position..).unwrap_or_default();
                 let length = rest.len().min(block_bytes - position % block_bytes);
                 if length > 0 {
-                    squeezed.plain(&rest[..length], block_bytes);
+                    filled.plain(&rest[..length]);
                 }
                 position += length;
             }
             plain = (plain * 2).min(MOST_PLAIN);
         }
-        Ok(squeezed)
+        filled.data.truncate(filled.end);
+        Ok(Squeezed {
+            length: content.len() as u32,
+            clusters: filled.clusters,
+            data: filled.data,
+            digest: None,
+        })
     }
 }
 
-impl Squeezed {
+/// Clusters that are added one behind the other.
+struct Filled {
+    data: Buffer,
+    end: usize,
+    clusters: Vec<Cluster>,
+    block_bytes: usize,
+}
+
+impl Filled {
+    /// Adds what `length` bytes became. A cluster ends at the end of its blocks.
+    fn compressed(&mut self, bytes: &[u8], length: usize) {
+        let blocks = bytes.len().div_ceil(self.block_bytes);
+        let place = self.place(blocks);
+        let (before, room) = place.split_at_mut(place.len() - bytes.len());
+        before.fill(0);
+        room.copy_from_slice(bytes);
+        self.clusters.push(Cluster {
+            length: length as u32,
+            blocks: blocks as u16,
+            is_compressed: true,
+        });
+    }
+
     /// Adds a cluster of one block, which is not compressed.
-    fn plain(&mut self, content: &[u8], block_bytes: usize) {
-        self.data.extend_from_slice(content);
-        self.data
-            .resize(self.data.len().next_multiple_of(block_bytes), 0);
+    fn plain(&mut self, content: &[u8]) {
+        let (room, after) = self.place(1).split_at_mut(content.len());
+        room.copy_from_slice(content);
+        after.fill(0);
         self.clusters.push(Cluster {
             length: content.len() as u32,
             blocks: 1,
             is_compressed: false,
         });
+    }
+
+    fn place(&mut self, blocks: usize) -> &mut [u8] {
+        let start = self.end;
+        self.end += blocks * self.block_bytes;
+        &mut self.data[start..self.end]
     }
 }
 
@@ -198,7 +224,7 @@ mod tests {
             cluster_bytes: 16_384,
             ..Compression::default()
         };
-        let mut worker = Worker::new(compression, 4096);
+        let mut worker = Worker::new(compression, 4096, &Buffers::default());
         let squeezed = worker.squeeze(&content, false).unwrap();
         let length: u32 = squeezed.clusters.iter().map(|cluster| cluster.length).sum();
         assert_eq!(length as usize, content.len());

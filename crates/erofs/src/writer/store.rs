@@ -5,6 +5,7 @@ use super::index::{self, Form, Mapped};
 use super::squeeze::{Cluster, Squeezed, Worker};
 use super::tree::{FileContent, Tree};
 use super::{block_number, CreateOptions};
+use hedgerow_image::buffers::Buffers;
 use hedgerow_image::fragments::Tail;
 use hedgerow_image::plan::{Block, Content, Event, Stored};
 use hedgerow_image::runs::KNOWN_BLOCKS;
@@ -338,7 +339,8 @@ impl Contents {
         let block_bytes = options.block_bytes as usize;
         let compression = options.compression.ok_or_else(lost)?;
         let content = vec![0; length as usize];
-        let zeros = Worker::new(compression, block_bytes).squeeze(&content, false)?;
+        let zeros =
+            Worker::new(compression, block_bytes, &Buffers::default()).squeeze(&content, false)?;
         let mut segments = Segments {
             all: &mut self.segments,
             output,

@@ -585,18 +585,10 @@ pub(crate) fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> O
     let known = old
         .cache_tree()
         .filter(|tree| tree.root_id().is_some() && tree.fits(old));
-    if known.is_some() && same_content(old, index) {
+    if known.is_some() && index.has_content_of(old) {
         return known.cloned();
     }
     CacheTree::build(index, |id| session.repository.has_tree(id))
-}
-
-fn same_content(old: &Index, new: &Index) -> bool {
-    let same = |((old_path, old), (new_path, new)): ((&BStr, &Entry), (&BStr, &Entry))| {
-        (old.id, old.mode, old.flags.stage) == (new.id, new.mode, new.flags.stage)
-            && old_path == new_path
-    };
-    old.entries().len() == new.entries().len() && old.iter().zip(new.iter()).all(same)
 }
 
 fn stopped(error: hedgerow_writer::Error) -> Error {

@@ -299,6 +299,20 @@ impl Index {
         start..start + count
     }
 
+    /// Whether both have the same paths, with the same modes, contents and stages.
+    pub(crate) fn has_content_of(&self, other: &Index) -> bool {
+        let same = |(a, b): (&Entry, &Entry)| {
+            (a.id, a.mode, a.flags.stage) == (b.id, b.mode, b.flags.stage)
+        };
+        // Mostly one was made from the other, and the paths are compared as one.
+        let are_paths_equal = |pair: (&Entry, &Entry)| pair.0.path == pair.1.path;
+        let pairs = || self.entries.iter().zip(&other.entries);
+        self.entries.len() == other.entries.len()
+            && pairs().all(same)
+            && (self.paths == other.paths && pairs().all(are_paths_equal)
+                || pairs().all(|(a, b)| self.path(a) == other.path(b)))
+    }
+
     /// Whether any path is in conflict, that is, has a stage other than 0.
     pub fn is_unmerged(&self) -> bool {
         let conflicts = |entry: &Entry| entry.flags.stage != Stage::Merged;

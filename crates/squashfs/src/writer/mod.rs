@@ -254,6 +254,7 @@ fn store_contents<I: Into<Item>>(
     let plan = PlanOptions {
         block_bytes: options.block_bytes as usize,
         fragments: options.fragments,
+        fragment_unit_bytes: 1,
         inline_bytes: 0,
         shared_blocks: 0,
         dedup: options.dedup,

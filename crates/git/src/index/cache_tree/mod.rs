@@ -4,10 +4,12 @@
 mod build;
 mod format;
 
-use super::entry::PathRange;
-use super::Index;
-use bstr::{BStr, BString, ByteSlice};
+use super::entry::{Entry, PathRange};
+use super::{order_to_children, Index};
+use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
+use std::cmp::Ordering;
+use std::ops::Range;
 
 /// The cache tree of an index.
 ///
@@ -100,23 +102,25 @@ impl CacheTree {
     /// Whether the entry counts of all valid directories agree with `index`. Counts read from a
     /// file may be wrong; check this before skipping entries by them.
     pub fn fits(&self, index: &Index) -> bool {
-        let mut path = BString::default();
-        let mut open: Vec<(usize, usize)> = Vec::new();
-        for (at, node) in self.nodes.iter().enumerate() {
-            while open.last().is_some_and(|&(end, _)| end <= at) {
+        let is_whole = |count| count as usize == index.entries().len();
+        if !self.nodes[0].entry_count.is_none_or(is_whole) {
+            return false;
+        }
+        // The directories around a node: where their nodes end, their rows, and how long their paths are.
+        let mut open = vec![(self.nodes[0].end as usize, 0..index.entries().len(), 0)];
+        for (at, node) in self.nodes.iter().enumerate().skip(1) {
+            while open.last().is_some_and(|&(end, ..)| end <= at) {
                 open.pop();
             }
-            path.truncate(open.last().map_or(0, |&(_, len)| len));
-            path.extend_from_slice(self.name(at));
-            if let Some(count) = node.entry_count {
-                if index.range_under(path.as_bstr()).len() != count as usize {
-                    return false;
-                }
-            }
-            if at > 0 {
-                path.push(b'/');
-            }
-            open.push((node.end as usize, path.len()));
+            let Some((_, around, depth)) = open.last() else {
+                return false;
+            };
+            let name = self.name(at);
+            let Some(rows) = rows_in(index, around, *depth, name, node.entry_count) else {
+                return false;
+            };
+            let depth = depth + name.len() + 1;
+            open.push((node.end as usize, rows, depth));
         }
         true
     }
@@ -171,6 +175,36 @@ impl CacheTree {
         }
         sorted
     }
+}
+
+/// The rows of the directory `name` among the rows `around` of the directory it is in, whose paths, with
+/// their slashes, are `depth` bytes long; `None` if they are not `count`.
+fn rows_in(
+    index: &Index,
+    around: &Range<usize>,
+    depth: usize,
+    name: &BStr,
+    count: Option<u32>,
+) -> Option<Range<usize>> {
+    let rows = &index.entries()[around.clone()];
+    let order = |entry: &Entry| {
+        let below = index.path(entry).get(depth..).unwrap_or_default();
+        order_to_children(below.as_bstr(), name)
+    };
+    let start = rows.partition_point(|entry| order(entry) == Ordering::Less);
+    let end = match count {
+        // To be sure of a number takes two looks; to find it takes many.
+        Some(count) => {
+            let end = start.checked_add(count as usize)?;
+            let is_in = |at: usize| rows.get(at).is_some_and(|entry| order(entry).is_eq());
+            if is_in(end) || (count > 0 && !is_in(end - 1)) {
+                return None;
+            }
+            end
+        }
+        None => start + rows[start..].partition_point(|entry| order(entry).is_eq()),
+    };
+    Some(around.start + start..around.start + end)
 }
 
 impl Index {

@@ -226,18 +226,41 @@ fn scrambled_paths(seed: u32) -> Vec<String> {
     paths
 }
 
+/// What the scrambled paths give that may stand beside each other in an index.
+fn scrambled_index(seed: u32) -> Index {
+    let mut builder = Builder::new(Kind::Sha1, Version::V2);
+    for path in scrambled_paths(seed) {
+        let id = Kind::Sha1.empty_blob();
+        let (stat, flags) = Default::default();
+        // Files that clash with directories are refused and so left out.
+        let _ = builder.push(path.as_str().into(), id, Mode::File, stat, flags);
+    }
+    builder.finish()
+}
+
+#[test]
+fn each_wrong_count_is_noticed() {
+    for seed in 0..8 {
+        let index = scrambled_index(seed);
+        let whole = CacheTree::build(&index, |_| true).unwrap();
+        for at in 0..whole.nodes.len() {
+            let mut tree = whole.clone();
+            tree.nodes[at].entry_count = None;
+            assert!(tree.fits(&index), "{seed} {at}");
+            let count = whole.nodes[at].entry_count.unwrap();
+            for wrong in [0, count - 1, count + 1, u32::MAX] {
+                tree.nodes[at].entry_count = Some(wrong);
+                assert!(!tree.fits(&index), "{seed} {at}: {wrong} of {count}");
+            }
+        }
+    }
+}
+
 #[test]
 fn git_writes_the_same_trees_of_scrambled_paths() {
     let repo = Repo::new(Kind::Sha1);
     for seed in 0..8 {
-        let mut builder = Builder::new(Kind::Sha1, Version::V2);
-        for path in scrambled_paths(seed) {
-            let id = Kind::Sha1.empty_blob();
-            let (stat, flags) = Default::default();
-            // Files that clash with directories are refused and so left out.
-            let _ = builder.push(path.as_str().into(), id, Mode::File, stat, flags);
-        }
-        let mut index = builder.finish();
+        let mut index = scrambled_index(seed);
         repo.write_index(&index, &WriteOptions::default());
         let root = repo.ask(&["write-tree", "--missing-ok"]);
         let tree = CacheTree::build(&index, |_| true).unwrap();

@@ -31,6 +31,7 @@ LINEAR = 1.1
 RUNS, LONG_S = 3, 20
 FILES_PER_DIRECTORY = 999
 MIB = 1 << 20
+AUTHOR = ("-c", "user.name=A U Thor", "-c", "user.email=author@example.com")
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def _commit(place, listed):
 
     asked("read-tree", "--empty")
     asked("update-index", "-z", "--index-info", given="\0".join(listed) + "\0")
-    return asked("commit-tree", "-m", "part", asked("write-tree"))
+    return asked(*AUTHOR, "commit-tree", "-m", "part", asked("write-tree"))
 
 
 def of_files(setting, sizes, growth):
@@ -176,8 +177,7 @@ def _status(place, entries, growth, paths):
         process.stdin.close()
         if process.wait() != 0:
             raise RuntimeError("git update-index failed")
-    words = ("-c", "user.name=A U Thor", "-c", "user.email=author@example.com", "commit", "-q", "-m", "all")
-    place.output(git(*words))
+    place.output(git(*AUTHOR, "commit", "-q", "-m", "all"))
     place.settle_index()
     place.require_clean()
     growth.add("status: files in directories of a thousand", "entries", entries,

@@ -60,6 +60,7 @@ def all_cases():
         "restore-dot": family.restore_some,
         "worktree-add": family.worktree_add,
         "worktree-mount": mounting.worktree_mount,
+        "worktree-mount-disk": mounting.worktree_mount_disk,
         "stash": family.stash,
         "sparse": family.sparse,
         "untracked-files": family.untracked_files,

@@ -21,17 +21,23 @@ OPENED = ("openat(", "open(", "openat2(")
 
 
 def worktree_mount(setting):
-    """Adding one, the image there and not; near an image; the status after it."""
+    """In memory: adding one, the image there and not; near an image; the status after it."""
+    return _in(tmpfs(), "tmpfs", setting)
+
+
+def worktree_mount_disk(setting):
+    """The same on the disk."""
+    return _in(disk(), "disk", setting)
+
+
+def _in(parent, where, setting):
     _require_mounting()
+    require_free(parent, 100 if setting.is_smoke else 6000)
     outcome = Outcome([])
-    for parent, where in [(tmpfs(), "tmpfs"), (disk(), "disk")]:
-        require_free(parent, 100 if setting.is_smoke else 6000)
-        for name, repository in [("linux", setting.corpora.linux()), ("k8s", setting.corpora.k8s())]:
-            with _Mounts(parent, repository, is_disk=parent == disk()) as place:
-                _add(setting, place, f"{name}-{where}", outcome)
-                _status(setting, place, f"{name}-{where}", outcome)
-                _near(setting, place, f"{name}-{where}", outcome)
-                _space(setting, place, f"{name}-{where}", outcome)
+    for name, repository in [("linux", setting.corpora.linux()), ("k8s", setting.corpora.k8s())]:
+        with _Mounts(parent, repository, is_disk=parent == disk()) as place:
+            for measure in (_add, _status, _near, _space):
+                measure(setting, place, f"{name}-{where}", outcome)
     return outcome
 
 

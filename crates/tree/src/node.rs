@@ -35,6 +35,20 @@ pub struct Node {
     pub handle: Box<dyn Handle>,
 }
 
+impl Node {
+    /// Sets the modification time to whole seconds since the epoch.
+    pub fn set_mtime(&mut self, seconds: i64) {
+        (self.mtime_s, self.mtime_ns) = (seconds, 0);
+    }
+
+    /// Sets a modification time after `seconds` since the epoch back to them.
+    pub fn limit_mtime(&mut self, seconds: i64) {
+        if (self.mtime_s, self.mtime_ns) > (seconds, 0) {
+            self.set_mtime(seconds);
+        }
+    }
+}
+
 /// Attributes of entries for which the source has none: directories that are only implied by their
 /// entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,38 @@
 use crate::image;
 use hedgerow_testkit::{temporary, Repository};
 use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
+#[test]
+fn a_time_that_is_set_has_no_fraction_of_a_second() {
+    let home = temporary();
+    let tree = home.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    fs::write(tree.join("file"), "content\n").unwrap();
+    let made = |milliseconds: u64, words: &[&str], epoch: &str| {
+        for path in [tree.join("file"), tree.clone()] {
+            let time = UNIX_EPOCH + Duration::from_millis(milliseconds);
+            fs::File::open(path).unwrap().set_modified(time).unwrap();
+        }
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
+        command.args(["-q", "image", "create", "-f", "tree", "image.erofs"]);
+        command.args(words).env("SOURCE_DATE_EPOCH", epoch);
+        assert!(command.current_dir(home.path()).status().unwrap().success());
+        fs::read(home.path().join("image.erofs")).unwrap()
+    };
+    for (words, epoch) in [
+        (&["--default-mtime", "7"][..], ""),
+        (&["--default-mtime", "7"], "100"),
+        (&[], "100"),
+    ] {
+        let images = [100_250, 100_750, 200_000].map(|time| made(time, words, epoch));
+        assert!(
+            images.iter().all(|it| *it == images[0]),
+            "{words:?} {epoch}"
+        );
+    }
+    assert!(made(99_250, &[], "100") != made(99_750, &[], "100"));
+}
 
 #[test]
 fn every_command_reads_both_formats() {

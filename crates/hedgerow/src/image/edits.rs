@@ -82,8 +82,7 @@ impl Edits {
             }
             let root_time = self.root_time.filter(|_| node.path.is_empty());
             if let Some(time) = self.all_time.or(root_time) {
-                node.mtime_s = time.seconds(newest);
-                node.mtime_ns = 0;
+                node.set_mtime(time.seconds(newest));
             }
         }
         Ok(nodes)

@@ -312,9 +312,12 @@ impl Collected {
     }
 
     fn finish(mut self, layout: Layout) -> Vec<Node> {
-        let newest = self.nodes.iter().map(|node| node.mtime_s).max();
+        let time = |node: &Node| (node.mtime_s, node.mtime_ns);
+        let newest = self.nodes.iter().map(time).max();
         match (self.nodes.first_mut(), newest) {
-            (Some(root), Some(newest)) if layout != Layout::Paths => root.mtime_s = newest,
+            (Some(root), Some(newest)) if layout != Layout::Paths => {
+                (root.mtime_s, root.mtime_ns) = newest;
+            }
             _ => {}
         }
         self.nodes

@@ -44,7 +44,7 @@ impl Changes {
             node.link = None;
         }
         if let Some(epoch) = self.epoch {
-            node.mtime_s = node.mtime_s.min(epoch.into());
+            node.limit_mtime(epoch.into());
         }
         node
     }

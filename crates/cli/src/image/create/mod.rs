@@ -279,10 +279,10 @@ fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
     node.uid = command.set_uid.or(root).unwrap_or(node.uid);
     node.gid = command.set_gid.or(root).unwrap_or(node.gid);
     if let Some(mtime) = command.default_mtime {
-        node.mtime_s = i64::from(mtime);
+        node.set_mtime(mtime.into());
     }
     if let Some(epoch) = epoch {
-        node.mtime_s = node.mtime_s.min(i64::from(epoch));
+        node.limit_mtime(epoch.into());
     }
     node
 }

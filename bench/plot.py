@@ -168,9 +168,10 @@ def growth(series):
                   for below, line in enumerate(reversed(words.split("|")))]
         parts += [_line(x0, y0, x0, y0 + side, GRID), _line(x0, y0 + side, x0 + side, y0 + side, GRID),
                   _line(x0, y0 + side, x0 + side, y0, LIMIT, "4,3")]
-        for key, color in (("cpu_s", OURS), ("peak_mb", RIVAL)):
-            first = max(points[0][key], 1e-3)
-            line = [place(point["size"], max(point[key], 1e-3) / first) for point in points]
+        # What is too short to be watched has no memory.
+        for key, least, color in (("cpu_s", 0.01, OURS), ("peak_mb", 1, RIVAL)):
+            first = max(points[0][key], least)
+            line = [place(point["size"], max(point[key], least) / first) for point in points]
             parts.append(_polyline(" ".join(f"{x:.1f},{y:.1f}" for x, y in line), color))
             parts += [f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' class='fill {color}'/>" for x, y in line]
         last = points[-1]

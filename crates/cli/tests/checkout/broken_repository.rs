@@ -1,6 +1,8 @@
 //! What is wrong with a repository is told, and told once.
 
 use crate::support::{Pair, Repository, RunHedgerow};
+use bstr::ByteSlice;
+use std::fs;
 
 fn origin() -> Repository {
     let repository = Repository::init(&["-b", "main"]);
@@ -62,5 +64,38 @@ fn a_missing_alternate_is_told_of_once() {
         let outcome = repository.hedgerow(words);
         let told = outcome.stderr.matches("/nowhere/objects").count();
         assert_eq!(told, 1, "{words:?}: {}", outcome.stderr);
+    }
+}
+
+/// Resetting is how one recovers from that.
+#[test]
+fn a_tree_that_only_the_index_knows_is_not_looked_for() {
+    let mut pair = Pair::of(&origin(), "index");
+    for words in [
+        &["reset", "-q", "--hard"][..],
+        &["reset", "-q"],
+        &["checkout", "-q", "-f"],
+    ] {
+        pair.each("index", |it| {
+            it.git(&["read-tree", "HEAD"]);
+            let path = it.root.join(".git/index");
+            let mut bytes = fs::read(&path).unwrap();
+            let (at, id_bytes) = (bytes.find("TREE").unwrap(), 20);
+            // Behind the length, an empty name, and how many entries and directories there are.
+            let id = at + 9 + bytes[at + 9..].find("\n").unwrap() + 1;
+            bytes[id..id + id_bytes].fill(0x11);
+            // No checksum.
+            let end = bytes.len() - id_bytes;
+            bytes[end..].fill(0);
+            fs::write(path, bytes).unwrap();
+        });
+        assert_eq!(
+            pair.both(words[0], "", &words[1..], &[]).code,
+            0,
+            "{words:?}"
+        );
+        pair.each("tree", |it| {
+            it.git(&["write-tree"]);
+        });
     }
 }

@@ -96,7 +96,7 @@ pub(crate) fn update_amending(
     session.include_present(&mut old)?;
     let sparse = session.sparse_patterns()?;
     let (states, refreshed) = examine(session, way, &old)?;
-    let (rules, from) = rules(way, job, &old.index, old.is_new);
+    let (rules, from) = rules(session, job, &old);
     let changes = Difference::between(
         session.repository,
         from,
@@ -413,23 +413,19 @@ pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&En
 
 /// The rules that decide, and the tree that the changes are listed against. If the index is known
 /// to equal a tree, only the differences from that tree are needed.
-fn rules(way: Way, job: &Move, index: &Index, is_new: bool) -> (Rules, Option<ObjectId>) {
-    if matches!(way, Way::Switch | Way::Keep) {
+fn rules(session: &Session<'_>, job: &Move, old: &OldIndex) -> (Rules, Option<ObjectId>) {
+    let is_new = old.is_new;
+    if matches!(job.way, Way::Switch | Way::Keep) {
         let from = if is_new { None } else { job.old };
         return (Rules::TwoWay { initial: is_new }, from);
     }
-    let one_way = |complete| match way {
+    let known = old.known_tree(session.repository);
+    let complete = known.is_none();
+    let rules = match job.way {
         Way::Merge => Rules::Keeping { complete },
         _ => Rules::OneWay { complete },
     };
-    let known = index
-        .cache_tree()
-        .filter(|tree| tree.fits(index))
-        .and_then(CacheTree::root_id);
-    match known {
-        Some(tree) => (one_way(false), Some(*tree)),
-        None => (one_way(true), None),
-    }
+    (rules, known)
 }
 
 fn unmerged_paths(index: &Index) -> Vec<BString> {
@@ -582,9 +578,10 @@ pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State
 /// The cache tree of the new index. A file that was only rewritten leaves its directories' trees
 /// valid.
 pub(crate) fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
+    let is_there = |id: &ObjectId| session.repository.has_tree(id);
     let known = old
         .cache_tree()
-        .filter(|tree| tree.root_id().is_some() && tree.fits(old));
+        .filter(|tree| tree.root_id().is_some_and(is_there) && tree.fits(old));
     if known.is_some() && index.has_content_of(old) {
         return known.cloned();
     }

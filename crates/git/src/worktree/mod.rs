@@ -60,6 +60,16 @@ pub(crate) struct OldIndex {
     pub sparse_directories: Option<Vec<BString>>,
 }
 
+impl OldIndex {
+    /// The tree that the index is known to equal. The index may name one that the repository does not
+    /// have: that is none.
+    pub(crate) fn known_tree(&self, repository: &Repository) -> Option<ObjectId> {
+        let tree = self.index.cache_tree()?;
+        let id = tree.root_id().filter(|_| tree.fits(&self.index))?;
+        repository.has_tree(id).then_some(*id)
+    }
+}
+
 /// The working tree of a repository, with the context of a command.
 pub(crate) struct Worktree<'r> {
     pub repository: &'r Repository,

@@ -85,8 +85,7 @@ impl MixedReset<'_> {
 
     /// The differences of the tree from the index; all of the tree if the index is no known tree.
     fn changes(&self, session: &Session<'_>, old: &OldIndex) -> Result<Changes> {
-        let known = old.index.cache_tree().filter(|tree| tree.fits(&old.index));
-        let known = known.and_then(CacheTree::root_id).copied();
+        let known = old.known_tree(session.repository);
         let list = Difference::between(
             session.repository,
             known,

@@ -2,14 +2,12 @@
 """Measures how time and memory grow with what is worked on, each size several times the one
 before: writes bench/out/growth.json, .md and .svg. See bench/README.md."""
 
-import argparse
 import json
 import math
 import subprocess
 import sys
 import traceback
 from dataclasses import dataclass
-from pathlib import Path
 
 import contenders
 import plot
@@ -24,8 +22,7 @@ from places import MadePlace, Place, disk, remove, require_free, tmpfs
 from skipped import Skipped
 from stopping import exit_when_stopped, started
 
-HERE = Path(__file__).resolve().parent
-# Time that grows with this power of the size, or a lower one, is called linear: caches get colder.
+# Time that grows with a lower power of the size than this is called linear: caches get colder.
 LINEAR = 1.1
 # Runs of one size; what takes longer than LONG_S runs once.
 RUNS, LONG_S = 3, 20
@@ -75,15 +72,11 @@ def main():
     exit_when_stopped()
     subjects = {"parts": of_parts, "files": of_files, "directory": of_one_directory,
                 "references": of_references, "objects": of_objects, "blob": of_blobs}
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--smoke", action="store_true",
-                        help="small inputs, into bench/out/smoke: does it still run?")
-    parser.add_argument("--publish", action="store_true", help="into bench/results")
+    parser = results.parser_of(__doc__, "small inputs, into bench/out/smoke: does it still run?")
     parser.add_argument("--subject", action="append", choices=subjects,
                         help="only this one; may be repeated; the others are kept")
     arguments = parser.parse_args()
-    out = HERE / ("out/smoke" if arguments.smoke else
-                  "results" if arguments.publish else "out") / "growth"
+    out = results.place_of(arguments, "growth")
     contenders.build()
     setting = Setting(Corpora(arguments.smoke), 1, arguments.smoke)
     found = kept(out) if arguments.subject else {}
@@ -322,7 +315,7 @@ def page(found):
         megabytes = ", ".join(f"{point['peak_mb']:.0f}" for point in points)
         powers = [exponent(points, key) for key in ("cpu_s", "peak_mb")]
         told = "; ".join("-" if power is None else f"{power:.2f}" for power in powers)
-        verdict = "" if powers[0] is None else "linear" if powers[0] <= LINEAR else "worse"
+        verdict = "" if powers[0] is None else "linear" if powers[0] < LINEAR else "worse"
         lines.append(f"| {title} | {sizes} {series['unit']} | {seconds} s | {megabytes} MB | {told} "
                      f"| {verdict} |")
     return "\n".join(lines) + "\n"

@@ -1,10 +1,12 @@
 """What a case found, and how it is kept: one JSON file a case."""
 
+import argparse
 import json
 import os
 import platform
 import time
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import contenders
 import packers
@@ -108,6 +110,20 @@ def save(directory, case, outcome, is_smoke):
     with open(directory / f"{case}.json", "w") as out:
         json.dump(document, out, indent=1)
         out.write("\n")
+
+
+def parser_of(about, smoke_help):
+    """Of a script that writes one result of its own."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--smoke", action="store_true", help=smoke_help)
+    parser.add_argument("--publish", action="store_true", help="into bench/results")
+    return parser
+
+
+def place_of(arguments, name):
+    """Where that result goes; what is written gets an extension each."""
+    directory = "out/smoke" if arguments.smoke else "results" if arguments.publish else "out"
+    return Path(__file__).resolve().parent / directory / name
 
 
 def load_all(directory):

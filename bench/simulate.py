@@ -2,11 +2,9 @@
 """Predicts how packing speeds up on more cores than there are here, from what each file and each
 block cost on one: writes bench/results/simulation.md, .json and .svg. See bench/README.md."""
 
-import argparse
 import json
 import statistics
 import sys
-from pathlib import Path
 
 import contenders
 import images
@@ -18,7 +16,6 @@ from corpora import Corpora
 from pipelines import ByteWindow, Costs, ItemWindow
 from skipped import Skipped
 
-HERE = Path(__file__).resolve().parent
 CORES = (1, 2, 4, 8, 16, 32, 64)
 COMPRESSIONS = ("lz4", "gzip", "zstd")
 # That of the writer: so many MiB, and one more for each core. And one that does not grow.
@@ -28,15 +25,12 @@ TITLES = {"lz4": "lz4", "gzip": "gzip 9", "zstd": "zstd 15"}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--smoke", action="store_true",
-                        help="a small made-up input, into bench/out/smoke: does it still run?")
-    parser.add_argument("--publish", action="store_true", help="into bench/results")
+    parser = results.parser_of(
+        __doc__, "a small made-up input, into bench/out/smoke: does it still run?")
     parser.add_argument("--compression", action="append", choices=COMPRESSIONS,
                         help="only this one; may be repeated")
     arguments = parser.parse_args()
-    out = HERE / ("out/smoke" if arguments.smoke else
-                  "results" if arguments.publish else "out") / "simulation"
+    out = results.place_of(arguments, "simulation")
     contenders.build()
     setting = Setting(Corpora(arguments.smoke), 1, arguments.smoke)
     try:

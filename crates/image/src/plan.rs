@@ -132,7 +132,8 @@ pub struct PlanOptions {
     pub block_bytes: usize,
     /// Which tails go into fragment blocks.
     pub fragments: FragmentPolicy,
-    /// Fragment blocks are padded with zeros to a multiple of this, of which a block is one: in bytes.
+    /// Fragment blocks are padded with zeros to a multiple of so many bytes, which must divide the size
+    /// of a block; 1 for no padding.
     pub fragment_unit_bytes: usize,
     /// Tails of at most this many bytes are stored with the inode, if the file was read as a
     /// whole; 0 for none.

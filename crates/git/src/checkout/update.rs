@@ -18,7 +18,7 @@ use crate::worktree::attribute_files::Direction;
 use crate::worktree::compare::Refreshed;
 use crate::worktree::sparse::SparsePatterns;
 use crate::worktree::state::{states, State};
-use crate::worktree::OldIndex;
+use crate::worktree::{known_tree, OldIndex};
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
@@ -419,7 +419,8 @@ fn rules(session: &Session<'_>, job: &Move, old: &OldIndex) -> (Rules, Option<Ob
         let from = if is_new { None } else { job.old };
         return (Rules::TwoWay { initial: is_new }, from);
     }
-    let known = old.known_tree(session.repository);
+    let known = known_tree(session.repository, &old.index);
+    let known = known.and_then(CacheTree::root_id).copied();
     let complete = known.is_none();
     let rules = match job.way {
         Way::Merge => Rules::Keeping { complete },
@@ -578,10 +579,7 @@ pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State
 /// The cache tree of the new index. A file that was only rewritten leaves its directories' trees
 /// valid.
 pub(crate) fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
-    let is_there = |id: &ObjectId| session.repository.has_tree(id);
-    let known = old
-        .cache_tree()
-        .filter(|tree| tree.root_id().is_some_and(is_there) && tree.fits(old));
+    let known = known_tree(session.repository, old);
     if known.is_some() && index.has_content_of(old) {
         return known.cloned();
     }

@@ -301,16 +301,14 @@ impl Index {
 
     /// Whether both have the same paths, with the same modes, contents and stages.
     pub(crate) fn has_content_of(&self, other: &Index) -> bool {
-        let same = |(a, b): (&Entry, &Entry)| {
-            (a.id, a.mode, a.flags.stage) == (b.id, b.mode, b.flags.stage)
-        };
-        // Mostly one was made from the other, and the paths are compared as one.
-        let are_paths_equal = |pair: (&Entry, &Entry)| pair.0.path == pair.1.path;
-        let pairs = || self.entries.iter().zip(&other.entries);
+        let mut pairs = self.entries.iter().zip(&other.entries);
+        // Mostly one was made from the other: then all paths are compared at once.
+        let share_paths = self.paths == other.paths;
         self.entries.len() == other.entries.len()
-            && pairs().all(same)
-            && (self.paths == other.paths && pairs().all(are_paths_equal)
-                || pairs().all(|(a, b)| self.path(a) == other.path(b)))
+            && pairs.all(|(a, b)| {
+                (a.id, a.mode, a.flags.stage) == (b.id, b.mode, b.flags.stage)
+                    && (share_paths && a.path == b.path || self.path(a) == other.path(b))
+            })
     }
 
     /// Whether any path is in conflict, that is, has a stage other than 0.

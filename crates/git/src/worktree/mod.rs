@@ -15,7 +15,7 @@ pub(crate) mod unanswered;
 use crate::config::{sync_if, CheckoutSettings};
 use crate::convert::{AttributeSources, Attributes, Converter, FilterContext, FilterLane};
 use crate::ignore::Ignore;
-use crate::index::{CheckStat, Index, OffsetTable, StatRules, Version, WriteOptions};
+use crate::index::{CacheTree, CheckStat, Index, OffsetTable, StatRules, Version, WriteOptions};
 use crate::repository::Repository;
 use crate::sparse::{current_rules, SparseRules};
 use crate::untracked_cache;
@@ -60,14 +60,12 @@ pub(crate) struct OldIndex {
     pub sparse_directories: Option<Vec<BString>>,
 }
 
-impl OldIndex {
-    /// The tree that the index is known to equal. The index may name one that the repository does not
-    /// have: that is none.
-    pub(crate) fn known_tree(&self, repository: &Repository) -> Option<ObjectId> {
-        let tree = self.index.cache_tree()?;
-        let id = tree.root_id().filter(|_| tree.fits(&self.index))?;
-        repository.has_tree(id).then_some(*id)
-    }
+/// The cache tree of an index that is known to equal a whole tree of the repository. One that names a
+/// tree which the repository does not have is not believed: git recovers from that, too.
+pub(crate) fn known_tree<'i>(repository: &Repository, index: &'i Index) -> Option<&'i CacheTree> {
+    let tree = index.cache_tree()?;
+    let is_there = tree.root_id().is_some_and(|id| repository.has_tree(id));
+    (is_there && tree.fits(index)).then_some(tree)
 }
 
 /// The working tree of a repository, with the context of a command.

@@ -15,7 +15,7 @@ use crate::tree::{Change, Difference, Side};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::sparse::SparsePatterns;
 use crate::worktree::state::{states_of, State};
-use crate::worktree::OldIndex;
+use crate::worktree::{known_tree, OldIndex};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -85,7 +85,8 @@ impl MixedReset<'_> {
 
     /// The differences of the tree from the index; all of the tree if the index is no known tree.
     fn changes(&self, session: &Session<'_>, old: &OldIndex) -> Result<Changes> {
-        let known = old.known_tree(session.repository);
+        let known = known_tree(session.repository, &old.index);
+        let known = known.and_then(CacheTree::root_id).copied();
         let list = Difference::between(
             session.repository,
             known,

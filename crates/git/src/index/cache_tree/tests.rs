@@ -239,6 +239,23 @@ fn scrambled_index(seed: u32) -> Index {
 }
 
 #[test]
+fn indexes_with_the_same_content_are_told_from_others() {
+    let index = scrambled_index(0);
+    let (mut other_stat, mut other_id, mut other_mode) =
+        (index.clone(), index.clone(), index.clone());
+    other_stat.entries_mut()[3].stat.size += 1;
+    assert!(index.has_content_of(&index) && index.has_content_of(&other_stat));
+    other_id.entries_mut()[3].id = Kind::Sha1.null();
+    other_mode.entries_mut()[3].mode = Mode::Executable;
+    for other in [other_id, other_mode, scrambled_index(1), index_of(&[])] {
+        assert!(!index.has_content_of(&other) && !other.has_content_of(&index));
+    }
+    // The same letters, cut otherwise.
+    let (ab, a) = (index_of(&["ab", "c"]), index_of(&["a", "bc"]));
+    assert!(!ab.has_content_of(&a));
+}
+
+#[test]
 fn each_wrong_count_is_noticed() {
     for seed in 0..8 {
         let index = scrambled_index(seed);

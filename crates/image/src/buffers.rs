@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Smaller buffers are left to the allocator, which reuses their memory itself. In bytes.
 const SMALLEST_BYTES: usize = 32 << 10;
-/// Maximum number of free buffers kept: about as many as contents are under way.
-const WAITING: usize = 16;
+/// Maximum number of free buffers kept.
+const WAITING: usize = 8;
 
 /// Free buffers that can be used again.
 #[derive(Clone, Default)]

@@ -291,25 +291,31 @@ fn stream(
     }
 }
 
-/// The rows of the large objects in `located`, in ascending order. Reads the header of each entry,
-/// in several threads if there are many.
+/// The rows of the large objects in `located`, and of those that are built from large ones. Rows that
+/// are built from the same object follow each other, so that it is held for a short time. Reads the
+/// headers of entries, in several threads if there are many.
 pub(crate) fn large_rows(objects: Objects<'_>, located: &[Located]) -> Vec<u32> {
-    let find = |(first, located): (usize, &[Located])| -> Vec<u32> {
+    let find = |(first, located): (usize, &[Located])| -> Vec<(Location, Location, u32)> {
         let mut reader = Reader::new(objects.store);
-        let is_large = |(row, (_, location)): (usize, &Located)| {
-            let large = location.is_some_and(|location| reader.is_large(location, LARGE_BYTES));
-            large.then_some((first + row) as u32)
+        let large = |(row, (_, location)): (usize, &Located)| {
+            let location = (*location)?;
+            let root = reader.large_root(location, LARGE_BYTES)?;
+            Some((root, location, (first + row) as u32))
         };
-        located.iter().enumerate().filter_map(is_large).collect()
+        located.iter().enumerate().filter_map(large).collect()
     };
     let share = located.len().div_ceil(hedgerow_fs::cpu::available());
-    if share < MIN_HEADERS_PER_THREAD {
-        return find((0, located));
-    }
-    let starts = (0..located.len()).step_by(share);
-    let parts = hedgerow_fs::threads::each("sizes", starts.zip(located.chunks(share)), find);
-    let whole = |part: std::thread::Result<Vec<_>>| part.expect("reading headers does not panic");
-    parts.into_iter().flat_map(whole).collect()
+    let mut found = if share < MIN_HEADERS_PER_THREAD {
+        find((0, located))
+    } else {
+        let starts = (0..located.len()).step_by(share);
+        let parts = hedgerow_fs::threads::each("sizes", starts.zip(located.chunks(share)), find);
+        let whole =
+            |part: std::thread::Result<Vec<_>>| part.expect("reading headers does not panic");
+        parts.into_iter().flat_map(whole).collect()
+    };
+    found.sort_unstable();
+    found.into_iter().map(|(_, _, row)| row).collect()
 }
 
 /// Finds every object before anything is written: first the location of each, then the delta bases

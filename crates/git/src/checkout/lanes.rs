@@ -105,7 +105,8 @@ impl Lanes {
         }
     }
 
-    /// Distributes the rows of large files among lanes. Rows that already have a lane stay there.
+    /// Distributes the rows of large files among lanes, those that follow each other to the same one. Rows
+    /// that already have a lane stay there.
     pub(crate) fn add_large_files(&mut self, rows: Vec<u32>) {
         let lanes = (hedgerow_fs::cpu::available() / 2).clamp(1, MAX_LARGE_LANES);
         let rows: Vec<u32> = rows
@@ -113,10 +114,8 @@ impl Lanes {
             .filter(|row| !self.contains(*row))
             .collect();
         self.members.extend(&rows);
-        for first in 0..lanes.min(rows.len()) {
-            self.rows
-                .push(rows.iter().copied().skip(first).step_by(lanes).collect());
-        }
+        let share = rows.len().div_ceil(lanes).max(1);
+        self.rows.extend(rows.chunks(share).map(<[u32]>::to_vec));
     }
 
     /// Whether this is a lane for large files, which has no driver.

@@ -219,7 +219,7 @@ fn count(place: Place, uses: &mut HashMap<Place, u32>) -> bool {
 
 /// The entry that the entry at `place` is a delta against. `None` if it is whole, or damaged,
 /// which is told when it is read.
-fn base_of(store: &ObjectStore, place: Place) -> Option<Place> {
+pub(super) fn base_of(store: &ObjectStore, place: Place) -> Option<Place> {
     let (entry, _) = store.pack(place.pack)?.entry(place.offset).ok()?;
     match entry.kind {
         EntryForm::Whole(_) => None,

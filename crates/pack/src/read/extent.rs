@@ -1,3 +1,4 @@
+use super::bases::base_of;
 use super::chain::Root;
 use super::failure::Failure;
 use super::reader::Reader;
@@ -12,6 +13,9 @@ use hedgerow_object::ObjectKind;
 /// A loose object whose file is smaller than this is taken for small: what it inflates to is not
 /// known without reading it, but bounded by deflate's own limit of about a thousandfold.
 const LOOSE_FILE_BYTES: u64 = 64 << 10;
+/// So many deltas are followed to find out how large their root is, for each object: Git makes chains
+/// of 50, and of 250 where it takes its time.
+const CHAIN_LIMIT: u32 = 256;
 
 /// How large objects are, found out with as little reading as can be. What cannot be told, since
 /// it is damaged, is told by reading it.
@@ -35,10 +39,24 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the object is in a pack and takes more than `limit` bytes to read: it, or what its delta
-    /// applies to. The header of its entry is read; of a delta, its start is inflated.
-    pub fn is_large(&mut self, location: Location, limit: u64) -> bool {
-        matches!(self.packed_extent(location), Ok(extent) if extent.largest() > limit)
+    /// The end of the chain of deltas of an object in a pack, which may be itself, if more than `limit`
+    /// bytes are held to read it: it, what its delta applies to, or that end. Headers of entries are
+    /// read, a few hundred at most; of its delta, the start is inflated. `None` otherwise.
+    pub fn large_root(&mut self, location: Location, limit: u64) -> Option<Location> {
+        let mut largest = match self.packed_extent(location).ok()? {
+            Extent::Whole(size) => size,
+            Extent::Delta(header) => header.source.max(header.result),
+        };
+        let mut root = location.place()?;
+        for _ in 0..CHAIN_LIMIT {
+            let Some(base) = base_of(self.store, root) else {
+                let (entry, _) = self.store.pack(root.pack)?.entry(root.offset).ok()?;
+                largest = largest.max(entry.size);
+                break;
+            };
+            root = base;
+        }
+        (largest > limit).then_some(root.into())
     }
 
     /// Bytes of the content of the object `id`, which is at `location`: what its own header says,
@@ -89,13 +107,4 @@ impl Reader<'_> {
 enum Extent {
     Whole(u64),
     Delta(DeltaHeader),
-}
-
-impl Extent {
-    fn largest(&self) -> u64 {
-        match self {
-            Extent::Whole(size) => *size,
-            Extent::Delta(header) => header.source.max(header.result),
-        }
-    }
 }

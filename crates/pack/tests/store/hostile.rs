@@ -335,3 +335,41 @@ fn offsets_past_four_gibibytes() {
     let location = store.locate(&made_up(3)).unwrap();
     assert!(matches!(location, Some(Location::Packed { offset, .. }) if offset == far));
 }
+
+/// A delta that makes two bytes of a base of `source` bytes, against the entry at `base`.
+fn add_two_bytes(craft: &mut Craft, id: ObjectId, source: u64, base: u64) -> u64 {
+    let content = delta(source, 2, &[0x90, 2]);
+    let back = distance(craft.end() - base);
+    let size = content.len() as u64;
+    craft.add(id, craft::OFFSET_DELTA, size, &back, &content)
+}
+
+#[test]
+fn what_is_built_from_a_large_object_is_large_however_long_its_chain_is() {
+    let repository = Repository::bare("sha1");
+    let mut craft = Craft::new();
+    let (_, root) = craft.add_blob(&[7; 5000]);
+    let mut last = add_two_bytes(&mut craft, made_up(1), 5000, root);
+    for number in 2..=300 {
+        last = add_two_bytes(&mut craft, made_up(number), 2, last);
+    }
+    let (small, _) = craft.add_blob(b"small");
+    craft.write(&repository.objects(), "1");
+    let store = open(&repository);
+    let root_of = |id: ObjectId, limit| {
+        let location = store.locate(&id).unwrap().unwrap();
+        Reader::new(&store).large_root(location, limit)
+    };
+    let root = Location::Packed {
+        pack: 0,
+        offset: root,
+    };
+    for number in [1, 2, 3, 200] {
+        assert_eq!(root_of(made_up(number), 4999), Some(root), "{number}");
+        assert_eq!(root_of(made_up(number), 5000), None, "{number}");
+    }
+    // The work for each object has a limit.
+    assert_eq!(root_of(made_up(300), 4999), None);
+    assert!(root_of(small, 4).is_some());
+    assert_eq!(root_of(small, 5), None);
+}

@@ -82,7 +82,8 @@ pub use lock::{left_locks, LockFile};
 pub use mapped_file::MappedFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use mount::{
-    is_layer_in_use, knows_file_system, may_mount, mount_image, mount_overlay, unmount, Overlay,
+    is_layer_in_use, knows_file_system, may_mount, mount_image, mount_overlay, prepare_overlay,
+    unmount, Overlay,
 };
 pub use mount_table::{mount_at, mounts, Mount};
 pub use output_file::OutputFile;

@@ -82,18 +82,29 @@ fn attach(context: &OwnedFd, flags: MountAttrFlags, at: &Path) -> io::Result<()>
 /// Mounts `overlay` on the directory `at`. A privileged one has the only use of its layers: a second
 /// mount of them fails with `EBUSY`, in other mount namespaces, too.
 pub fn mount_overlay(overlay: &Overlay<'_>, at: &Path) -> Result<()> {
-    let mounted = fault::check(Op::Mount).and_then(|()| {
-        let context = match overlay_context(overlay, overlay.is_privileged) {
-            // The index of layers that were copied, or whose image was made by another program, is
-            // not theirs.
-            Err(error) if error.raw_os_error() == Some(Errno::STALE.raw_os_error()) => {
-                overlay_context(overlay, false)
-            }
-            context => context,
-        };
-        attach(&context?, HARMLESS, at)
-    });
+    let mounted =
+        fault::check(Op::Mount).and_then(|()| attach(&indexed_context(overlay)?, HARMLESS, at));
     mounted.map_err(|source| Error::new("mount", at, source))
+}
+
+/// Makes `overlay` without mounting it, so that the kernel notes in its layers now what it notes when
+/// they are first used.
+pub fn prepare_overlay(overlay: &Overlay<'_>) -> Result<()> {
+    let made = fault::check(Op::Mount).and_then(|()| indexed_context(overlay));
+    made.map(drop)
+        .map_err(|source| Error::new("use the layer", overlay.upper, source))
+}
+
+/// The overlay, with an index where the layers may have one.
+fn indexed_context(overlay: &Overlay<'_>) -> io::Result<OwnedFd> {
+    match overlay_context(overlay, overlay.is_privileged) {
+        // The index of layers that were copied, or whose image was made by another program, is not
+        // theirs.
+        Err(error) if error.raw_os_error() == Some(Errno::STALE.raw_os_error()) => {
+            overlay_context(overlay, false)
+        }
+        context => context,
+    }
 }
 
 /// The overlay, not mounted anywhere yet.

@@ -31,7 +31,7 @@ pub mod indexing;
 mod lines;
 pub mod listing;
 pub mod merge;
-mod monitor;
+pub mod monitor;
 pub mod object_query;
 mod objects;
 pub(crate) mod others;

@@ -4,13 +4,16 @@
 //! git-update-index(1), "Untracked cache"; the format is in `index::extensions::untracked`.
 
 use crate::config;
-use crate::index::{EntryStat, Index, OuterFile, UntrackedCache, ALL_FILES, FOLDED};
+use crate::index::{
+    EntryStat, Index, Mode, OuterFile, UntrackedCache, UntrackedRecord, ALL_FILES, FOLDED,
+};
 use crate::repository::Repository;
 use crate::Result;
 use bstr::BString;
 use gix_hash::{Kind, ObjectId};
 use hedgerow_fs::{FileKind, ReadFile, SpoolFile};
 use hedgerow_object::{hash_object, ObjectKind};
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -89,6 +92,61 @@ pub(crate) fn prepare(
         }
     }
     Some(Prepared { cache, is_changed })
+}
+
+/// The cache of a working tree in which nothing is but the files of `index`, for a search as the
+/// configuration asks for it; `None` if it is not to be written.
+pub(crate) fn of_clean(repository: &Repository, index: &Index) -> Option<UntrackedCache> {
+    if repository.settings().untracked_cache == config::UntrackedCache::Remove {
+        return None;
+    }
+    let hash = index.hash();
+    let mut cache = empty(identity(repository)?, configured(repository), hash);
+    let info = repository.common_dir().join("info/exclude");
+    let user = repository.settings().excludes_file.as_deref();
+    cache.outer = [outer_file(Some(&info), hash)?, outer_file(user, hash)?];
+    let mut top = Directory::default();
+    for (path, entry) in index.iter() {
+        if entry.flags.skip_worktree || !(entry.mode.is_file() || entry.mode == Mode::Symlink) {
+            continue;
+        }
+        let (above, name) = hedgerow_tree::split_path(path);
+        let mut directory = &mut top;
+        for part in above
+            .split(|byte| *byte == b'/')
+            .filter(|part| !part.is_empty())
+        {
+            directory = directory.children.entry(part).or_default();
+        }
+        if name == IGNORE_FILE && entry.mode.is_file() {
+            directory.exclude_id = Some(entry.id);
+        }
+    }
+    top.record(b"", &mut cache.directories);
+    Some(cache)
+}
+
+/// A directory with nothing but files of an index.
+#[derive(Default)]
+struct Directory<'i> {
+    children: BTreeMap<&'i [u8], Directory<'i>>,
+    exclude_id: Option<ObjectId>,
+}
+
+impl Directory<'_> {
+    /// Adds its record and those below. Their stat data are of no time, so that they count only where a
+    /// monitor says that nothing changed.
+    fn record(&self, name: &[u8], records: &mut Vec<UntrackedRecord>) {
+        records.push(UntrackedRecord {
+            name: name.into(),
+            children: self.children.len(),
+            stat: Some(EntryStat::default()),
+            exclude_id: self.exclude_id,
+            ..UntrackedRecord::default()
+        });
+        let children = self.children.iter();
+        children.for_each(|(name, child)| child.record(name, records));
+    }
 }
 
 /// Whether an index is written only because records of its cache are new.

@@ -24,6 +24,8 @@ pub struct LayerChanges {
     /// In these directories names may have been added or removed; what else is in them is as it was. The
     /// top has an empty path.
     pub directories: Vec<Vec<u8>>,
+    /// Something else is mounted within the tree; `paths` has where.
+    pub has_mounts: bool,
 }
 
 impl LayeredTree {
@@ -40,13 +42,11 @@ impl LayeredTree {
         if is_privileged && !(may_mount && is_first) || !self.is_mounted_on(top)? {
             return Ok(None);
         }
-        let prefix = if is_privileged {
-            PRIVILEGED
-        } else {
-            UNPRIVILEGED
-        };
+        let prefix = prefix(is_privileged);
+        let mounted = mounted_below(top)?;
         let mut found = LayerChanges {
-            paths: mounted_below(top)?,
+            has_mounts: !mounted.is_empty(),
+            paths: mounted,
             directories: Vec::new(),
         };
         let upper = Dir::open(&self.upper())?;
@@ -59,19 +59,16 @@ impl LayeredTree {
             };
             let directory = directory.as_ref().unwrap_or(&upper);
             // At the top, they tell of the layer.
-            if !path.is_empty() && replaces(directory, prefix)? {
+            if !path.is_empty() && standing(directory, prefix)? != Standing::Merged {
                 found.paths.push(path);
                 continue;
             }
-            for entry in directory.list()? {
-                let kind = match entry.kind {
-                    Some(kind) => kind,
-                    None => directory.stat(&entry.name)?.kind,
-                };
-                let below = joined(&path, &entry.name);
-                match kind {
-                    FileKind::Directory => pending.push(below),
-                    _ => found.paths.push(below),
+            for (name, is_directory) in names(directory)? {
+                let below = joined(&path, &name);
+                if is_directory {
+                    pending.push(below);
+                } else {
+                    found.paths.push(below);
                 }
             }
             found.directories.push(path);
@@ -80,13 +77,51 @@ impl LayeredTree {
     }
 }
 
-/// Whether a directory of the layer stands in the place of what the image has at its path.
-fn replaces(directory: &Dir, prefix: &[u8]) -> Result<bool> {
-    let attributes = directory.xattrs_of(b"")?;
-    let mut own = attributes
-        .iter()
-        .filter_map(|(name, _)| name.strip_prefix(prefix));
-    Ok(own.any(|name| !HARMLESS.contains(&name)))
+/// The names in a directory, and whether each is one.
+pub(crate) fn names(directory: &Dir) -> Result<Vec<(Vec<u8>, bool)>> {
+    let entries = directory.list()?.into_iter();
+    let names = entries.map(|entry| {
+        let kind = match entry.kind {
+            Some(kind) => kind,
+            None => directory.stat(&entry.name)?.kind,
+        };
+        Ok((entry.name.to_vec(), kind == FileKind::Directory))
+    });
+    names.collect()
+}
+
+/// What the names of the attributes begin with.
+pub(crate) fn prefix(is_privileged: bool) -> &'static [u8] {
+    if is_privileged {
+        PRIVILEGED
+    } else {
+        UNPRIVILEGED
+    }
+}
+
+/// How a directory of the layer stands to that at its path in the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Its names are those of the layer and of the image.
+    Merged,
+    /// It stands in its place.
+    Alone,
+    /// It is merged with what is at another path of the image.
+    Moved,
+}
+
+/// How `directory` stands to the image, by its attributes that begin with `prefix`.
+pub(crate) fn standing(directory: &Dir, prefix: &[u8]) -> Result<Standing> {
+    let mut standing = Standing::Merged;
+    for (name, _) in directory.xattrs_of(b"")? {
+        match name.strip_prefix(prefix) {
+            None => {}
+            Some(b"redirect") => return Ok(Standing::Moved),
+            Some(own) if HARMLESS.contains(&own) => {}
+            Some(_) => standing = Standing::Alone,
+        }
+    }
+    Ok(standing)
 }
 
 /// What else is mounted within the tree.
@@ -101,7 +136,7 @@ fn mounted_below(top: &Path) -> Result<Vec<Vec<u8>>> {
     Ok(below.collect())
 }
 
-fn joined(above: &[u8], name: &[u8]) -> Vec<u8> {
+pub(crate) fn joined(above: &[u8], name: &[u8]) -> Vec<u8> {
     if above.is_empty() {
         name.to_vec()
     } else {

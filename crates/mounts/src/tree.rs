@@ -4,7 +4,8 @@ use crate::base::Lower;
 use crate::sign::{is_same, remove_sign, write_sign, Place};
 use crate::{Error, Result, TreeState};
 use hedgerow_fs::{
-    create_directories, list_directory, mount_at, mount_overlay, read_file, real_path,
+    create_directories, list_directory, mount_at, mount_overlay, prepare_overlay, read_file,
+    real_path,
 };
 use hedgerow_fs::{unmount, LockFile, Mount, Overlay};
 use std::ffi::OsString;
@@ -257,6 +258,23 @@ impl LayeredTree {
             let upper = self.upper();
             return Err(Error::Elsewhere { upper, place });
         }
+        self.use_layers(lower, &|overlay| mount_overlay(overlay, top))
+    }
+
+    /// Lets the kernel note in the layers of a tree that was just made what it notes when they are first
+    /// mounted: afterwards, mounting them changes nothing in them.
+    ///
+    /// # Errors
+    /// If it cannot be mounted.
+    pub fn prepare(&self, lower: &Lower) -> Result<()> {
+        self.use_layers(lower, &prepare_overlay)
+    }
+
+    fn use_layers(
+        &self,
+        lower: &Lower,
+        act: &dyn Fn(&Overlay<'_>) -> hedgerow_fs::Result<()>,
+    ) -> Result<()> {
         let (upper, work) = (self.upper(), self.work());
         let source = self.source()?.ok_or_else(|| Error::BadLayers {
             path: upper.clone(),
@@ -272,11 +290,9 @@ impl LayeredTree {
             work: &work,
             is_privileged: self.state()?.is_privileged,
         };
-        while_busy(BUSY_LIMIT, || mount_overlay(&overlay, top)).map_err(|error| {
-            match error.kind() {
-                ErrorKind::ResourceBusy => Error::Busy { upper },
-                _ => error.into(),
-            }
+        while_busy(BUSY_LIMIT, || act(&overlay)).map_err(|error| match error.kind() {
+            ErrorKind::ResourceBusy => Error::Busy { upper },
+            _ => error.into(),
         })
     }
 

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const STEPS: usize = 30;
+/// Git looks at every file.
+const ALONE: &str = "-c core.fsmonitor=false -c core.untrackedCache=false";
 const QUESTIONS: [&str; 6] = [
     "status --porcelain=v2 -uall --ignored",
     "status --porcelain=v2 -uno",
@@ -56,8 +58,12 @@ fn what_is_mounted_within_is_looked_at() {
 /// Git, which looks at every file, and hedgerow answer the same.
 fn compare(scene: &Scene, place: &str, story: &str) {
     for line in QUESTIONS {
+        // As git answers, and writes to the index what it was told.
+        let told = scene.by_git(place, line);
+        let line_alone = format!("--no-optional-locks {ALONE} {line}");
+        let git = scene.by_git(place, &line_alone);
+        assert_eq!(git.text(), told.text(), "git: {line}, {story}");
         let ours = scene.hedgerow(place, line);
-        let git = scene.by_git(place, &format!("--no-optional-locks {line}"));
         assert_eq!(git.text(), ours.text(), "{line}, {story}");
     }
 }
@@ -154,6 +160,16 @@ fn an_image_made_again_has_the_index_of_the_one_that_is_mounted() {
 /// `HEDGEROW_TEST_SEED=N` plays one, `HEDGEROW_TEST_SEEDS=all` many.
 #[test]
 fn whatever_was_done_the_status_is_gits() {
+    play(false);
+}
+
+/// The same where git asks what changed.
+#[test]
+fn whatever_was_done_git_is_told_of_it() {
+    play(true);
+}
+
+fn play(is_watched: bool) {
     if !can_mount() {
         return;
     }
@@ -165,6 +181,9 @@ fn whatever_was_done_the_status_is_gits() {
     };
     for seed in seeds {
         let scene = Scene::new();
+        if is_watched {
+            scene.watch();
+        }
         let base = if seed.is_multiple_of(3) {
             "main~1"
         } else {

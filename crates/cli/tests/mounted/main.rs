@@ -21,3 +21,4 @@ mod session;
 mod store;
 mod twice;
 mod twins;
+mod watched;

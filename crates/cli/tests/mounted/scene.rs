@@ -134,6 +134,12 @@ impl Scene {
         added.ok(line);
     }
 
+    /// Git is to ask what changed in working trees that are mounted from now on.
+    pub fn watch(&self) {
+        let setting = ["config", "hedgerow.worktreeMonitor", "always"];
+        self.repository.git(&setting);
+    }
+
     /// A path in the scene.
     pub fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)

@@ -34,6 +34,9 @@ impl Session {
         let scenes = Scene::twins(seed.is_multiple_of(4));
         for scene in &scenes {
             let repository = &scene.repository;
+            if seed % 4 != 1 {
+                scene.watch();
+            }
             if seed % 2 == 1 {
                 // So many that the index of the image is asked.
                 for number in 0..1100 {
@@ -142,6 +145,7 @@ impl Session {
         );
         for line in [
             "status --porcelain=v2 --branch -uall --ignored",
+            "status --porcelain",
             "ls-files -s",
             "for-each-ref",
             "diff --raw HEAD",

@@ -22,12 +22,26 @@ pub enum WorktreeMount {
     Always,
 }
 
+/// Whether git is told what changed in a new mounted working tree: `hedgerow.worktreeMonitor`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WorktreeMonitor {
+    /// Never; git looks at every file.
+    Never,
+    /// Where it is faster, and other programs are sure to read the repository as before.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+}
+
 /// The settings of mounted working trees, which come from the merged configuration: whoever may write
 /// it may run programs, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountSettings {
     /// `hedgerow.worktreeMount`.
     pub worktrees: WorktreeMount,
+    /// `hedgerow.worktreeMonitor`.
+    pub monitor: WorktreeMonitor,
     /// `hedgerow.imageStore`: a store of images that several repositories share.
     pub shared_store: Option<PathBuf>,
     /// `hedgerow.imageFormat`: the kind of new images; by default the best that the kernel mounts.
@@ -45,6 +59,7 @@ impl MountSettings {
     /// [`Error::Config`] if one of them has no value of its kind, or the path is not absolute.
     pub fn load(config: &Config) -> Result<Self> {
         const MOUNT: &str = "hedgerow.worktreeMount";
+        const MONITOR: &str = "hedgerow.worktreeMonitor";
         const STORE: &str = "hedgerow.imageStore";
         const FORMAT: &str = "hedgerow.imageFormat";
         let bad = |reason: String| Err(Error::Config { reason });
@@ -55,6 +70,19 @@ impl MountSettings {
                 b"auto" => WorktreeMount::Auto,
                 b"always" => WorktreeMount::Always,
                 _ => return bad(format!("'{MOUNT}' is auto, always or never, not '{word}'")),
+            },
+        };
+        let monitor = match config.string(MONITOR) {
+            None => WorktreeMonitor::Auto,
+            Some(word) => match word.as_slice() {
+                b"never" => WorktreeMonitor::Never,
+                b"auto" => WorktreeMonitor::Auto,
+                b"always" => WorktreeMonitor::Always,
+                _ => {
+                    return bad(format!(
+                        "'{MONITOR}' is auto, always or never, not '{word}'"
+                    ))
+                }
             },
         };
         let shared_store = config
@@ -81,6 +109,7 @@ impl MountSettings {
         Ok(MountSettings {
             image_kind,
             worktrees,
+            monitor,
             shared_store,
             store_bytes: config
                 .unsigned("hedgerow.imageStoreSize")?

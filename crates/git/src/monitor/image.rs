@@ -9,7 +9,7 @@ use crate::repository::Repository;
 use crate::worktrees::mounted::{layers_of, read_index, recorded_store};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_mounts::{ImageName, LayerChanges};
+use hedgerow_mounts::{ImageName, LayerChanges, LayeredTree};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -30,10 +30,21 @@ pub(crate) fn as_in_image(repository: &Repository, index: &Index) -> Option<AsIn
     if repository.settings().ignore_case {
         return None;
     }
-    find(repository, index).ok().flatten()
+    let found = find(repository).ok().flatten()?;
+    Some(compare(index, &found.image, &found.changes))
 }
 
-fn find(repository: &Repository, index: &Index) -> Result<Option<AsInImage>> {
+/// A mounted working tree.
+pub(super) struct Mounted {
+    pub layers: LayeredTree,
+    pub changes: LayerChanges,
+    pub name: ImageName,
+    /// The index of its image.
+    pub image: Index,
+}
+
+/// That of `repository`; `None` if it is an ordinary one, or nothing is known of it.
+pub(super) fn find(repository: &Repository) -> Result<Option<Mounted>> {
     let Some(top) = repository.work_tree() else {
         return Ok(None);
     };
@@ -51,11 +62,16 @@ fn find(repository: &Repository, index: &Index) -> Result<Option<AsInImage>> {
         return Ok(None);
     };
     let (_, image) = read_index(repository, &image)?;
-    Ok(Some(compare(index, &image, &changes)))
+    Ok(Some(Mounted {
+        layers,
+        changes,
+        name,
+        image,
+    }))
 }
 
 /// Compares the `index` of a working tree with that of its `image`.
-fn compare(index: &Index, image: &Index, changes: &LayerChanges) -> AsInImage {
+pub(super) fn compare(index: &Index, image: &Index, changes: &LayerChanges) -> AsInImage {
     let mut entries = vec![false; index.entries().len()];
     let mut touched = Touched::default();
     let mut in_image = image.entries().iter().peekable();
@@ -214,6 +230,7 @@ mod tests {
         LayerChanges {
             paths: owned(paths),
             directories: owned(directories),
+            has_mounts: false,
         }
     }
 

@@ -6,8 +6,12 @@
 mod daemon;
 mod hook;
 mod image;
+mod layer;
 
 pub(crate) use image::{as_in_image, AsInImage};
+pub(crate) use layer::Moment;
+
+pub use layer::answer;
 
 use crate::config::FsMonitor;
 use crate::index::Index;

@@ -56,6 +56,9 @@ pub struct AddOptions {
     /// The working tree is mounted over an image of its commit, where that is possible; `None`: as
     /// `hedgerow.worktreeMount` says.
     pub mount: Option<bool>,
+    /// This program, which git asks what changed in a mounted working tree (`hedgerow worktree monitor`),
+    /// as far as `hedgerow.worktreeMonitor` says so; `None`: git looks at every file.
+    pub monitor: Option<PathBuf>,
     /// With fewer files than this to write, a single worker writes them.
     pub threshold: Option<u64>,
     /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
@@ -434,6 +437,7 @@ impl<'a> Plan<'a> {
             branch: self.branch.clone(),
             top: &top,
             is_relative: self.is_relative,
+            monitor: self.options.monitor.as_deref(),
         };
         match put_on_image(&checkout, wish.maker, &self.options.execution) {
             Ok(on_image) => Ok(Some(on_image)),

@@ -1,5 +1,6 @@
 //! What a new working tree has from the one that it is added from.
 
+use super::mounted::is_hook;
 use crate::config::{Config, ConfigChange};
 use crate::repository::Repository;
 use crate::Result;
@@ -35,6 +36,14 @@ pub(crate) fn copy_settings(repository: &Repository, admin: &Path) -> Result<()>
     }
     if config.string("core.worktree").is_some() {
         changes.push(ConfigChange::unset("core", "worktree"));
+    }
+    // A mounted working tree is known from its layer of changes; the new one has another, or none.
+    if config
+        .string("core.fsmonitor")
+        .is_some_and(|it| is_hook(it.as_ref()))
+    {
+        changes.push(ConfigChange::unset("core", "fsmonitor"));
+        changes.push(ConfigChange::unset("core", "untrackedCache"));
     }
     if !changes.is_empty() {
         repository.prepare_config_file(&to, &changes)?.commit()?;

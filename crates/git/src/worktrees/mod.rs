@@ -11,6 +11,7 @@ mod links;
 mod list;
 mod lock;
 pub(crate) mod mounted;
+mod own_settings;
 mod populate;
 mod prune;
 mod relocate;

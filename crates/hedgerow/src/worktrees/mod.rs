@@ -33,6 +33,7 @@
 
 mod images;
 
+pub use hedgerow_git::monitor::answer as monitor_answer;
 pub use hedgerow_git::worktrees::{
     list_images, lock, prune, prune_images, relocate, remove, repair, unlock, unmount,
     unmount_revision, AddFailure, AddOptions, AddStage, Added, Attached, GivenPath, ImageCheck,

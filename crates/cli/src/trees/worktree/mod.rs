@@ -16,7 +16,7 @@ use bstr::BString;
 use clap::{Args, Subcommand};
 use hedgerow::repository::{Error, Expiry};
 use hedgerow::worktrees::{
-    lock, prune, relocate, remove, repair, unlock, MoveOptions, RemoveOptions,
+    lock, monitor_answer, prune, relocate, remove, repair, unlock, MoveOptions, RemoveOptions,
 };
 use hedgerow::Repository;
 use std::ffi::{OsStr, OsString};
@@ -39,6 +39,13 @@ pub enum Action {
     Lock(Lock),
     /// Mount working trees that were added with --mount
     Mount(Chosen),
+    /// Tell git what changed in a mounted working tree: it calls this as core.fsmonitor
+    Monitor {
+        /// Version of the protocol
+        version: OsString,
+        /// Since which answer
+        token: OsString,
+    },
     /// Move a working tree
     Move(Move),
     /// Remove the data of deleted working trees
@@ -138,12 +145,8 @@ pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, F
         Action::Add(command) => return add::run(command, &repository, execution, global, output),
         Action::List(command) => list::run(command, &repository, global, output)?,
         Action::Lock(command) => {
-            let reason = bytes(&command.reason);
-            lock(
-                &repository,
-                bytes(&command.worktree).as_ref(),
-                reason.as_ref(),
-            )?;
+            let (tree, reason) = (bytes(&command.worktree), bytes(&command.reason));
+            lock(&repository, tree.as_ref(), reason.as_ref())?;
         }
         Action::Unlock(command) => unlock(&repository, bytes(&command.worktree).as_ref())?,
         Action::Move(command) => {
@@ -181,6 +184,11 @@ pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, F
             return Ok(if failures.is_empty() { 0 } else { REFUSED });
         }
         Action::Repair(command) => return run_repair(command, &repository, output),
+        Action::Monitor { version, token } => {
+            let answer = monitor_answer(&repository, version.as_bytes(), token.as_bytes())?;
+            output.data(answer.as_deref().unwrap_or_default());
+            return Ok(u8::from(answer.is_none()));
+        }
         Action::Mount(it) => return it.run(&repository, here, Some(&execution), global, output),
         Action::Unmount(it) => return it.run(&repository, here, None, global, output),
     }

@@ -3,8 +3,11 @@
 use super::images::{mount_image, mounts, read_index, Found, Images, Wanted};
 use super::maker::ImageMaker;
 use super::store::prune_images;
+use super::watch::{is_watch_wished, vouching, watch};
 use super::{layers_of, release, LAYERS};
 use crate::checkout::{note_reset, Done};
+use crate::index::Index;
+use crate::monitor::Moment;
 use crate::repository::Repository;
 use crate::worktrees::populate::populate_fresh;
 use crate::worktrees::tree_removal::remove_tree;
@@ -13,7 +16,7 @@ use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{may_mount, LockFile};
-use hedgerow_mounts::{hindrance, Base, Hindrance, LayeredTree, Lower, TreeState};
+use hedgerow_mounts::{hindrance, Base, Hindrance, ImageName, LayeredTree, Lower, TreeState};
 use std::path::Path;
 
 /// How often an image is looked for that somebody removes at the same time.
@@ -37,6 +40,8 @@ pub(crate) struct Checkout<'a> {
     pub top: &'a Path,
     /// The files that link it hold relative paths.
     pub is_relative: bool,
+    /// The program that git asks what changed there.
+    pub monitor: Option<&'a Path>,
 }
 
 /// Finds or makes an image for a new working tree, makes its layers, and mounts it. If this fails,
@@ -57,7 +62,8 @@ pub(crate) fn put_on_image(
     };
     let directory = linked.git_dir().join(LAYERS);
     let layers = LayeredTree::create(&directory, checkout.top, state)?;
-    if let Err(error) = lay(checkout, &layers, &lower, &index) {
+    let laid = lay(checkout, &layers, &lower, &found.image.name, index);
+    if let Err(error) = laid {
         drop(lower);
         // The reason why it is not mounted is told.
         let _ = layers.remove_top(checkout.top);
@@ -70,6 +76,12 @@ pub(crate) fn put_on_image(
         return Err(error);
     }
     drop(lower);
+    if let (Ok(true), Some(program)) = (laid, checkout.monitor) {
+        // Without it, git looks at every file.
+        if let Err(error) = watch(linked, program) {
+            warnings.push(format!("git is not told what changes here: {error}"));
+        }
+    }
     if found.is_new {
         // A store that is too large costs space only.
         let _ = prune_images(linked, false, false);
@@ -83,7 +95,7 @@ fn mounted_image(
     maker: &dyn ImageMaker,
     execution: &Execution,
     warnings: &mut Vec<String>,
-) -> Result<(Found, Lower, Vec<u8>)> {
+) -> Result<(Found, Lower, (Vec<u8>, Index))> {
     let linked = checkout.linked;
     let mut attempt = 1;
     loop {
@@ -98,10 +110,8 @@ fn mounted_image(
         })?;
         let image = &found.image;
         refuse_hindered(&Base::new(&mounts(linked), &image.name.to_string()))?;
-        let read = mount_image(linked, image).and_then(|lower| {
-            let (index, _) = read_index(linked, image)?;
-            Ok((lower, index))
-        });
+        let read =
+            mount_image(linked, image).and_then(|lower| Ok((lower, read_index(linked, image)?)));
         // Once it is mounted, it is not pruned any more.
         let has_gone = || !hedgerow_fs::exists(&image.path) || !hedgerow_fs::exists(&image.index);
         match read {
@@ -113,18 +123,39 @@ fn mounted_image(
 }
 
 /// Makes the layers of a working tree, its links and its index, and mounts it. Git sees a working tree
-/// there as soon as it is mounted, and then all of it is there.
-fn lay(checkout: &Checkout<'_>, layers: &LayeredTree, lower: &Lower, index: &[u8]) -> Result<()> {
-    let linked = checkout.linked;
+/// there as soon as it is mounted, and then all of it is there. Returns whether git is to ask what
+/// changes there.
+fn lay(
+    checkout: &Checkout<'_>,
+    layers: &LayeredTree,
+    lower: &Lower,
+    image: &ImageName,
+    (content, mut index): (Vec<u8>, Index),
+) -> Result<bool> {
+    let (linked, top) = (checkout.linked, checkout.top);
+    let dot_git = layers.upper().join(".git");
+    linked.link_worktree_by(top, &dot_git, linked.git_dir(), checkout.is_relative)?;
+    let mut moment = Moment::soon();
+    let vouching = match checkout.monitor {
+        Some(_) if is_watch_wished(linked, &index)? => {
+            layers.prepare(lower)?;
+            // From here on, nothing changes in the layer.
+            moment = Moment::soon();
+            Some(vouching(linked, image, &mut index, moment)?)
+        }
+        _ => None,
+    };
+    let is_watched = vouching.is_some();
     let mut lock = LockFile::acquire(linked.index_path())?;
-    lock.write_all(index)?;
+    lock.write_all(&vouching.unwrap_or(content))?;
     linked.settings().sharing.open_lock(&lock)?;
     lock.commit()?;
-    let (top, admin) = (checkout.top, linked.git_dir());
-    let dot_git = layers.upper().join(".git");
-    linked.link_worktree_by(top, &dot_git, admin, checkout.is_relative)?;
     layers.save()?;
-    Ok(layers.mount(top, lower)?)
+    if is_watched {
+        moment.wait();
+    }
+    layers.mount(top, lower)?;
+    Ok(is_watched)
 }
 
 /// Makes the top again, for files: it went with the sign.

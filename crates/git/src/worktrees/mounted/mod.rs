@@ -15,6 +15,7 @@ mod index;
 mod maker;
 mod plain;
 mod store;
+mod watch;
 mod wish;
 
 pub(crate) use attach::{
@@ -26,6 +27,7 @@ pub(crate) use held::{
     LOCK_REASON,
 };
 pub(crate) use images::{read_index, recorded_store};
+pub(crate) use watch::is_hook;
 pub(crate) use wish::{mount_wish, required, Wish};
 
 pub use attach::{mount, unmount, Attached, VisitAttached};

@@ -1,0 +1,86 @@
+//! Git asks what changed in a mounted working tree, instead of looking at every file: the settings for
+//! that, and an index that vouches for what the image has. The answer is `monitor::answer`.
+
+use crate::config::{read_file, ConfigChange, MountSettings, UntrackedCache, WorktreeMonitor};
+use crate::convert::shell_quoted;
+use crate::index::{Index, Mode};
+use crate::monitor::Moment;
+use crate::repository::Repository;
+use crate::worktree::write_options;
+use crate::{untracked_cache, Result};
+use bstr::{BStr, BString, ByteSlice};
+use hedgerow_mounts::ImageName;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// With fewer files than this, git looks at all of them faster than a program starts.
+const WORTH_FILES: usize = 10_000;
+/// What the command that git runs ends with.
+const WORDS: &[u8] = b" worktree monitor";
+
+/// Whether a value of `core.fsmonitor` is the command of a mounted working tree.
+pub(crate) fn is_hook(value: &BStr) -> bool {
+    value.ends_with(WORDS)
+}
+
+/// The command of the shell by which git asks the program at this path. It fails in silence where that
+/// is gone; git looks at everything then.
+fn hook(program: &Path) -> BString {
+    let program = shell_quoted(program.as_os_str().as_bytes().as_bstr());
+    [b"test -x ", &program[..], b" && ", &program, WORDS]
+        .concat()
+        .into()
+}
+
+/// The bytes of an index like `index`, that of the image with this name, which vouches for all files of
+/// the new working tree `linked` as of `moment`.
+pub(super) fn vouching(
+    linked: &Repository,
+    image: &ImageName,
+    index: &mut Index,
+    moment: Moment,
+) -> Result<Vec<u8>> {
+    for entry in index.entries_mut() {
+        entry.flags.fsmonitor_valid = entry.mode != Mode::Gitlink;
+    }
+    index.set_fsmonitor_token(Some(moment.token(image)));
+    *index.untracked_cache_mut() = untracked_cache::of_clean(linked, index);
+    let mut content = Vec::new();
+    index.write(&mut content, &write_options(linked)?);
+    Ok(content)
+}
+
+/// Makes git ask `program` what changed in the working tree `linked`.
+pub(super) fn watch(linked: &Repository, program: &Path) -> Result<()> {
+    linked.separate_worktree_config()?;
+    linked.set_in_worktree(ConfigChange::set("core", "fsmonitorHookVersion", "2"))?;
+    if linked.settings().untracked_cache == UntrackedCache::Keep {
+        linked.set_in_worktree(ConfigChange::set("core", "untrackedCache", "true"))?;
+    }
+    linked.set_in_worktree(ConfigChange::set("core", "fsmonitor", hook(program)))
+}
+
+/// Whether git is to ask what changed in the new working tree `linked`, whose index is `index`.
+pub(super) fn is_watch_wished(linked: &Repository, index: &Index) -> Result<bool> {
+    let config = linked.config();
+    // Whoever has said something of a monitor, knows better.
+    if config.string("core.fsmonitor").is_some() || linked.settings().ignore_case {
+        return Ok(false);
+    }
+    Ok(match MountSettings::load(config)?.monitor {
+        WorktreeMonitor::Never => false,
+        WorktreeMonitor::Always => true,
+        WorktreeMonitor::Auto => index.entries().len() >= WORTH_FILES && may_separate(linked)?,
+    })
+}
+
+/// Whether every program that reads the repository now does so when its working trees have settings of
+/// their own: in a repository of format 1, one that does not know these refuses to.
+fn may_separate(linked: &Repository) -> Result<bool> {
+    if linked.has_worktree_config() {
+        return Ok(true);
+    }
+    let file = read_file(&linked.config_path())?;
+    let version = file.and_then(|file| file.string("core.repositoryFormatVersion"));
+    Ok(version.is_none_or(|version| version == "0"))
+}

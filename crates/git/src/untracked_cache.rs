@@ -106,11 +106,16 @@ pub(crate) fn of_clean(repository: &Repository, index: &Index) -> Option<Untrack
     let user = repository.settings().excludes_file.as_deref();
     cache.outer = [outer_file(Some(&info), hash)?, outer_file(user, hash)?];
     let mut top = Directory::default();
+    let mut last = None;
     for (path, entry) in index.iter() {
         if entry.flags.skip_worktree || !(entry.mode.is_file() || entry.mode == Mode::Symlink) {
             continue;
         }
         let (above, name) = hedgerow_tree::split_path(path);
+        // Most files are beside the one before.
+        if last.replace(above) == Some(above) && name != IGNORE_FILE {
+            continue;
+        }
         let mut directory = &mut top;
         for part in above
             .split(|byte| *byte == b'/')

@@ -36,14 +36,21 @@ pub enum Action {
     /// List the working trees
     List(list::List),
     /// Prevent a working tree from being pruned, moved or removed
-    Lock(Lock),
+    Lock {
+        /// Why it is locked
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        reason: OsString,
+        /// Path of the working tree, or its last components
+        #[arg(value_name = "WORKTREE")]
+        worktree: OsString,
+    },
     /// Mount working trees that were added with --mount
     Mount(Chosen),
-    /// Tell git what changed in a mounted working tree: it calls this as core.fsmonitor
+    /// Tell git what changed in a mounted working tree: its core.fsmonitor
     Monitor {
-        /// Version of the protocol
-        version: OsString,
-        /// Since which answer
+        /// Version of git's protocol: 2
+        protocol: OsString,
+        /// Token of the answer since which changes are asked for
         token: OsString,
     },
     /// Move a working tree
@@ -55,26 +62,13 @@ pub enum Action {
     /// Repair the links between working trees and their repository
     Repair(Repair),
     /// Unlock a working tree
-    Unlock(Unlock),
+    Unlock {
+        /// Path of the working tree, or its last components
+        #[arg(value_name = "WORKTREE")]
+        worktree: OsString,
+    },
     /// Unmount working trees; their changes are kept
     Unmount(Chosen),
-}
-
-#[derive(Debug, Args)]
-pub struct Lock {
-    /// Why it is locked
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    pub reason: OsString,
-    /// Path of the working tree, or its last components
-    #[arg(value_name = "WORKTREE")]
-    pub worktree: OsString,
-}
-
-#[derive(Debug, Args)]
-pub struct Unlock {
-    /// Path of the working tree, or its last components
-    #[arg(value_name = "WORKTREE")]
-    pub worktree: OsString,
 }
 
 #[derive(Debug, Args)]
@@ -144,11 +138,11 @@ pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, F
     match &command.action {
         Action::Add(command) => return add::run(command, &repository, execution, global, output),
         Action::List(command) => list::run(command, &repository, global, output)?,
-        Action::Lock(command) => {
-            let (tree, reason) = (bytes(&command.worktree), bytes(&command.reason));
+        Action::Lock { worktree, reason } => {
+            let (tree, reason) = (bytes(worktree), bytes(reason));
             lock(&repository, tree.as_ref(), reason.as_ref())?;
         }
-        Action::Unlock(command) => unlock(&repository, bytes(&command.worktree).as_ref())?,
+        Action::Unlock { worktree } => unlock(&repository, bytes(worktree).as_ref())?,
         Action::Move(command) => {
             let options = MoveOptions {
                 force: command.force,
@@ -184,8 +178,8 @@ pub fn run(command: &Worktree, global: &Global, output: &Output) -> Result<u8, F
             return Ok(if failures.is_empty() { 0 } else { REFUSED });
         }
         Action::Repair(command) => return run_repair(command, &repository, output),
-        Action::Monitor { version, token } => {
-            let answer = monitor_answer(&repository, version.as_bytes(), token.as_bytes())?;
+        Action::Monitor { protocol, token } => {
+            let answer = monitor_answer(&repository, protocol.as_bytes(), token.as_bytes())?;
             output.data(answer.as_deref().unwrap_or_default());
             return Ok(u8::from(answer.is_none()));
         }

@@ -447,3 +447,40 @@ fn files_that_a_link_above_leads_to_are_not_listed_as_deleted() {
         pair.both("ls-files", "", &["-d"], &[]);
     }
 }
+
+/// The new tree has a directory in the place of a file in conflict, which goes whatever it holds.
+#[test]
+fn a_file_in_conflict_makes_room_for_a_directory() {
+    let origin = Repository::init(&["-b", "main"]);
+    origin.commit_files(&[("A", "a\n"), ("A-b", "b\n"), ("x", "x\n")], "one");
+    origin.git(&["tag", "one"]);
+    origin.git(&["rm", "-q", "A"]);
+    origin.commit_files(&[("A/f", "f\n")], "two");
+    origin.git(&["tag", "two"]);
+    origin.git(&["checkout", "-q", "one"]);
+    let entry = |stage: usize, revision: &str| {
+        let id = origin.ask(&["rev-parse", revision]);
+        format!("100644 {} {stage}\tA\n", id.trim())
+    };
+    for stages in [&[1, 2][..], &[1], &[2, 3], &[1, 2, 3]] {
+        for other in ["one:A", "two:A/f"] {
+            for file in ["a\n", "mine\n", ""] {
+                for words in [&["--merge", "two"][..], &["--hard", "two"]] {
+                    let mut pair = Pair::of(&origin, &format!("{stages:?} {other} {file}"));
+                    pair.each("a conflict", |repository| {
+                        let mut lines = format!("0 {}\tA\n", "0".repeat(40));
+                        for (at, stage) in stages.iter().enumerate() {
+                            lines += &entry(*stage, if at == 0 { "one:A" } else { other });
+                        }
+                        repository.git_with(&["update-index", "--index-info"], lines.as_bytes());
+                        repository.remove("A");
+                        if !file.is_empty() {
+                            repository.write("A", file);
+                        }
+                    });
+                    assert_eq!(pair.both("reset", "", words, &[]).code, 0);
+                }
+            }
+        }
+    }
+}

@@ -484,3 +484,98 @@ fn a_file_in_conflict_makes_room_for_a_directory() {
         }
     }
 }
+
+/// Git compares a directory of a sparse index as a whole: of what differs in it, it lists trees.
+#[test]
+fn lists_have_trees_where_the_index_has_directories() {
+    let origin = Repository::init(&["-b", "main"]);
+    for path in [
+        "in/f",
+        "out/f",
+        "out/s/f",
+        "out/s/t/f",
+        "gone/f",
+        "same/s/f",
+        "m/n/o/f",
+        "top",
+    ] {
+        origin.write(path, format!("{path}\n"));
+    }
+    origin.write("out/kind", "a file\n");
+    origin.write("out/kind-b", "between\n");
+    origin.commit("one");
+    origin.git(&["tag", "one"]);
+    for path in [
+        "in/f", "out/f", "out/s/f", "new/f", "new/n/f", "m/n/o/f", "z",
+    ] {
+        origin.write(path, "changed\n");
+    }
+    origin.remove("gone/f");
+    origin.remove("out/kind");
+    origin.write("out/kind/f", "a directory\n");
+    origin.commit("two");
+    origin.git(&["tag", "two"]);
+    origin.git(&["mv", "out/s", "m/n/moved"]);
+    origin.commit("three");
+    origin.git(&["tag", "three"]);
+    let ways: [&[&str]; 12] = [
+        &["--cached"],
+        &["--cached", "--name-status"],
+        &["--cached", "--name-only", "-z"],
+        &["--cached", "--quiet"],
+        &["--cached", "--raw", "--abbrev=9", "-R"],
+        &["--cached", "--name-status", "--diff-filter=A"],
+        &["--cached", "--name-status", "-M"],
+        &["--cached", "--stat", "--raw"],
+        &["--cached", "--summary"],
+        &["--cached", "-p"],
+        &["--name-status"],
+        &["-m", "--raw"],
+    ];
+    for (at, against) in [
+        ("two", "one"),
+        ("three", "two"),
+        ("three", "one"),
+        ("two", "two"),
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{at} {against}"));
+        pair.each("sparse", |it| {
+            it.git(&["checkout", "-q", at]);
+            it.git(&["config", "advice.sparseIndexExpanded", "false"]);
+            it.git(&[
+                "sparse-checkout",
+                "set",
+                "--cone",
+                "--sparse-index",
+                "in",
+                "m/x",
+            ]);
+        });
+        for way in ways {
+            pair.both("diff-index", "", &[way, &[against]].concat(), &[]);
+        }
+        // Pathspecs that match a whole directory, or none.
+        for spec in ["out", "out/", "in", "new/", "top", ":!out", ".", "z*"] {
+            let words = ["--cached", "--name-status", against, "--", spec];
+            pair.both("diff-index", "", &words, &[]);
+        }
+        // A directory that is there is no longer one entry.
+        pair.each("present", |it| it.write("out/f", "mine\n"));
+        for way in ways {
+            pair.both("diff-index", "", &[way, &[against]].concat(), &[]);
+        }
+    }
+    // Git finds nothing inside of a directory that is one entry; here, what is asked for is listed.
+    let sparse = ["sparse-checkout", "set", "--cone", "--sparse-index", "in"];
+    origin.git(&sparse);
+    let words = [
+        "diff-index",
+        "--cached",
+        "--name-status",
+        "one",
+        "--",
+        "out/s",
+    ];
+    let expected = "D\tout/s/f\nD\tout/s/t/f\n";
+    assert_eq!(origin.hedgerow(&words).stdout, expected.as_bytes());
+}

@@ -29,7 +29,7 @@ use hedgerow_fs::{Dir, LockFile, Stat, Timestamp};
 use hedgerow_tree::NameRules;
 use hedgerow_walk::Patterns;
 use sparse::SparsePatterns;
-use sparse_index::{collapse, IndexForm};
+use sparse_index::{collapse, IndexForm, SparseDirectory};
 use state::{State, StateRules};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,9 +55,8 @@ pub(crate) struct OldIndex {
     pub mtime: Timestamp,
     /// The stat data of its file, to detect whether it was replaced meanwhile.
     pub stat: Option<Stat>,
-    /// If its file is sparse: the directories that it has in place of files outside the cone,
-    /// without trailing slashes.
-    pub sparse_directories: Option<Vec<BString>>,
+    /// If its file is sparse: the directories that it has in place of files outside the cone.
+    pub sparse_directories: Option<Vec<SparseDirectory>>,
 }
 
 /// The cache tree of an index that is known to equal a whole tree of the repository. One that names a

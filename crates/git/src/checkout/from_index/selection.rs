@@ -117,5 +117,5 @@ impl Selected {
 fn is_collapsed(old: &OldIndex, path: &BStr) -> bool {
     let directories = old.sparse_directories.iter().flatten();
     let path = path.strip_suffix(b"/");
-    path.is_some_and(|path| directories.into_iter().any(|it| it == path))
+    path.is_some_and(|path| directories.into_iter().any(|it| it.path == path))
 }

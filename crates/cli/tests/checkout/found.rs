@@ -579,3 +579,79 @@ fn lists_have_trees_where_the_index_has_directories() {
     let expected = "D\tout/s/f\nD\tout/s/t/f\n";
     assert_eq!(origin.hedgerow(&words).stdout, expected.as_bytes());
 }
+
+/// The index with other ids in its cache tree, and no checksum.
+fn forge(repository: &Repository, ids: &[(&str, &str)]) {
+    let path = repository.path(".git/index");
+    let mut content = std::fs::read(&path).unwrap();
+    let start = content.windows(4).position(|it| it == b"TREE").unwrap();
+    let bytes = |name: &str| -> Vec<u8> {
+        let id = repository.ask(&["rev-parse", name]);
+        let digits = (0..id.len()).step_by(2);
+        digits
+            .map(|at| u8::from_str_radix(&id[at..at + 2], 16).unwrap())
+            .collect()
+    };
+    for (real, forged) in ids {
+        let (real, forged) = (bytes(real), bytes(forged));
+        let mut ids = content[start..].windows(20);
+        let at = start + ids.position(|id| id == real).unwrap();
+        content[at..at + 20].copy_from_slice(&forged);
+    }
+    let end = content.len() - 20;
+    content[end..].fill(0);
+    std::fs::write(&path, content).unwrap();
+}
+
+/// Git believes of a cache tree that a directory is the wanted one, but not that the top is.
+#[test]
+fn a_wrong_root_of_the_cache_tree_is_not_believed() {
+    let origin = Repository::init(&["-b", "main"]);
+    let files = ["top", "d/f", "d/e/f", "d/e/g", "g/f"];
+    for (number, name) in [(1, "one"), (2, "two")] {
+        for path in files {
+            origin.write(path, format!("{path} {number}\n"));
+        }
+        origin.commit(name);
+        origin.git(&["tag", name]);
+    }
+    // As in one, but for a file that is as in two.
+    origin.git(&["checkout", "-q", "one"]);
+    origin.write("d/e/f", "d/e/f 2\n");
+    origin.commit("mixed");
+    origin.git(&["tag", "mixed"]);
+    origin.git(&["checkout", "-q", "main"]);
+    let root: &[(&str, &str)] = &[("one^{tree}", "two^{tree}")];
+    let other: &[(&str, &str)] = &[("one^{tree}", "mixed^{tree}")];
+    let inside: &[(&str, &str)] = &[
+        ("one^{tree}", "mixed^{tree}"),
+        ("one:d", "mixed:d"),
+        ("one:d/e", "mixed:d/e"),
+    ];
+    for ids in [root, other, inside] {
+        for words in [
+            &["reset", "--hard", "two"][..],
+            &["reset", "--mixed", "two"],
+            &["reset", "--merge", "two"],
+            &["checkout", "-f", "main"],
+            &["read-tree", "--reset", "-u", "two"],
+            &["diff-index", "--cached", "--name-status", "two"],
+            &["status", "--short"],
+        ] {
+            let mut pair = Pair::of(&origin, &format!("{ids:?}"));
+            pair.each("forged", |it| {
+                it.git(&["read-tree", "-u", "--reset", "one"]);
+                forge(it, ids);
+            });
+            pair.both(words[0], "", &words[1..], &[]);
+            pair.both("diff-index", "", &["--cached", "HEAD"], &[]);
+        }
+    }
+    // Nothing differs but the root, which is right afterwards.
+    forge(&origin, &[("two^{tree}", "one^{tree}")]);
+    assert_eq!(origin.hedgerow(&["reset", "--hard"]).code, 0);
+    assert_eq!(
+        origin.ask(&["write-tree"]),
+        origin.ask(&["rev-parse", "two^{tree}"])
+    );
+}

@@ -69,7 +69,7 @@ impl Staged {
 /// entries for whole directories.
 ///
 /// Directories whose tree in the index's cache tree equals HEAD's are skipped; the others are read
-/// in parallel. An intent-to-add entry counts as absent from the index.
+/// in parallel. As by git, that is not asked of the top. An intent-to-add entry counts as absent from the index.
 pub fn staged<'i>(
     repository: &Repository,
     index: &'i Index,
@@ -83,9 +83,6 @@ pub fn staged<'i>(
         rows: 0..index.entries().len(),
         known: index.cache_tree().map(|tree| tree.root()),
     };
-    if root.is_known_equal() {
-        return Ok(Staged::default());
-    }
     let settings = repository.settings();
     let walk = Walk {
         objects: repository.shared_objects(),

@@ -59,12 +59,13 @@ pub(crate) struct OldIndex {
     pub sparse_directories: Option<Vec<SparseDirectory>>,
 }
 
-/// The cache tree of an index that is known to equal a whole tree of the repository. One that names a
-/// tree which the repository does not have is not believed: git recovers from that, too.
+/// The cache tree of an index that is known to equal a whole tree of the repository. One whose root is
+/// not the tree of what is at the top of the index is not believed, nor one that names a tree which the
+/// repository does not have: git recovers from both, too.
 pub(crate) fn known_tree<'i>(repository: &Repository, index: &'i Index) -> Option<&'i CacheTree> {
     let tree = index.cache_tree()?;
     let is_there = tree.root_id().is_some_and(|id| repository.has_tree(id));
-    (is_there && tree.fits(index)).then_some(tree)
+    (is_there && tree.fits(index) && tree.has_root_of(index)).then_some(tree)
 }
 
 /// The working tree of a repository, with the context of a command.

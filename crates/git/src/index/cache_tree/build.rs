@@ -43,8 +43,8 @@ impl CacheTree {
     }
 
     /// Whether the id of the root is that of a tree with the entries at the top of `index`, whose
-    /// directories have the trees that are known here. What is in these directories is not looked at.
-    /// The cache tree has to [fit](Self::fits) the index.
+    /// directories have the trees and the numbers of entries that are known here. What is in these
+    /// directories is not looked at.
     pub(crate) fn has_root_of(&self, index: &Index) -> bool {
         let children = self.root().children();
         let children: HashMap<&BStr, _> = children.map(|child| (child.name(), child)).collect();
@@ -54,13 +54,15 @@ impl CacheTree {
         while let Some(entry) = entries.get(row) {
             let path = index.path(entry);
             if let Some(end) = path.find_byte(b'/') {
-                let known = children.get(path[..end].as_bstr());
+                let name = path[..end].as_bstr();
+                let rows = index.range_under(name);
+                let known = children.get(name);
                 let known = known.and_then(|child| child.id().zip(child.entry_count()));
-                let Some((id, count)) = known else {
+                let Some((id, _)) = known.filter(|(_, count)| *count as usize == rows.len()) else {
                     return false;
                 };
-                push_item(&mut content, b"40000", &path[..end], id);
-                row += count.max(1) as usize;
+                push_item(&mut content, b"40000", name, id);
+                row = rows.end.max(row + 1);
             } else {
                 if !is_in_tree(entry) {
                     return false;

@@ -24,6 +24,9 @@ pub trait Comparable: Send + Sync + Sized {
     /// The root cannot be read.
     fn entries(self: &Arc<Self>) -> Result<EntryIterator<Self::Inode>, Error>;
 
+    /// Whether its times have nanoseconds.
+    fn has_nanoseconds(&self) -> bool;
+
     /// The target of a symbolic link.
     ///
     /// # Errors
@@ -90,7 +93,7 @@ pub struct Aspects {
     pub mode: bool,
     /// Owners and groups.
     pub owner: bool,
-    /// Times.
+    /// Times: with their nanoseconds if both images store them.
     pub mtime: bool,
     /// Extended attributes.
     pub xattrs: bool,
@@ -115,6 +118,8 @@ pub enum Difference {
     Owner((u32, u32), (u32, u32)),
     /// Seconds since the epoch.
     Mtime(i64, i64),
+    /// Nanoseconds since the start of the same second.
+    MtimeNs(u32, u32),
     /// Size of a regular file in bytes.
     Size(u64, u64),
     /// The contents of regular files of the same size.
@@ -316,6 +321,11 @@ fn compare_entries<I: Comparable>(
     }
     if aspects.mtime && a.mtime_s != b.mtime_s {
         differ(Difference::Mtime(a.mtime_s, b.mtime_s));
+    } else if aspects.mtime
+        && a.mtime_ns != b.mtime_ns
+        && images.iter().all(|image| image.has_nanoseconds())
+    {
+        differ(Difference::MtimeNs(a.mtime_ns, b.mtime_ns));
     }
     match first.kind {
         NodeKind::File if a.size_bytes != b.size_bytes => {

@@ -26,6 +26,10 @@ impl Comparable for Image {
         })))
     }
 
+    fn has_nanoseconds(&self) -> bool {
+        false
+    }
+
     fn target(&self, entry: &ImageEntry<Inode>) -> Result<Vec<u8>, Error> {
         match &entry.inode.body {
             Body::Symlink(target) => Ok(target.to_vec()),

@@ -138,7 +138,7 @@ fn line(path: &[u8], difference: &Difference) -> Vec<u8> {
         Difference::Kind(..) => (b"/", b" has a different type"),
         Difference::Mode(..) => (b"/", b" has different permissions"),
         Difference::Owner(..) => (b"/", b" has different ownership"),
-        Difference::Mtime(..) => (b"/", b" has a different timestamp"),
+        Difference::Mtime(..) | Difference::MtimeNs(..) => (b"/", b" has a different timestamp"),
         Difference::Size(..) | Difference::Content => (b"regular file /", b" differs"),
         Difference::Target => (b"/", b" has a different link target"),
         Difference::Device(..) => (b"/", b" has different device number"),

@@ -89,6 +89,7 @@ fn what(difference: &Difference) -> String {
         Difference::Mode(a, b) => format!("mode {a:04o} became {b:04o}"),
         Difference::Owner(a, b) => format!("owner {}:{} became {}:{}", a.0, a.1, b.0, b.1),
         Difference::Mtime(a, b) => format!("mtime {a} became {b}"),
+        Difference::MtimeNs(a, b) => format!("mtime .{a:09} became .{b:09}"),
         Difference::Size(a, b) => format!("size {a} became {b}"),
         Difference::Content => "content".into(),
         Difference::Target => "target".into(),
@@ -105,6 +106,7 @@ fn what(difference: &Difference) -> String {
 
 fn json_line(path: &[u8], difference: &Difference) -> Vec<u8> {
     let path_of = |path: &[u8]| serde_json::to_value(Path::from(path)).unwrap_or_default();
+    let device = |number| json!(device_numbers(number));
     let (name, first, second) = match difference {
         Difference::OnlyFirst => ("only_first", Value::Null, Value::Null),
         Difference::OnlySecond => ("only_second", Value::Null, Value::Null),
@@ -112,14 +114,11 @@ fn json_line(path: &[u8], difference: &Difference) -> Vec<u8> {
         Difference::Mode(a, b) => ("mode", json!(a), json!(b)),
         Difference::Owner(a, b) => ("owner", json!([a.0, a.1]), json!([b.0, b.1])),
         Difference::Mtime(a, b) => ("mtime_s", json!(a), json!(b)),
+        Difference::MtimeNs(a, b) => ("mtime_ns", json!(a), json!(b)),
         Difference::Size(a, b) => ("size_bytes", json!(a), json!(b)),
         Difference::Content => ("content", Value::Null, Value::Null),
         Difference::Target => ("target", Value::Null, Value::Null),
-        Difference::Device(a, b) => (
-            "device",
-            json!(device_numbers(*a)),
-            json!(device_numbers(*b)),
-        ),
+        Difference::Device(a, b) => ("device", device(*a), device(*b)),
         Difference::Xattrs => ("xattrs", Value::Null, Value::Null),
         Difference::Links(a, b) => ("links", path_of(a), path_of(b)),
         Difference::Number(a, b) => ("ino", json!(a), json!(b)),

@@ -116,10 +116,9 @@ pub fn run(command: &CheckoutIndex, global: &Global, output: &Output) -> Result<
     let copied = checkout_index(&repository, &options)?;
     drop(meter);
     tell_temporary(&copied, &repository, command, output);
-    if !global.quiet {
-        let remarks = copied.remarks.iter();
-        remarks.for_each(|remark| output.error_line(remark));
-    }
+    let is_told = |remark: &&String| !global.quiet || remark.starts_with("error: ");
+    let remarks = copied.remarks.iter().filter(is_told);
+    remarks.for_each(|remark| output.error_line(remark));
     warn(&copied.done, output);
     let code = tell(&copied.done, global, started.elapsed(), output);
     statistics::tell(global, &options.execution, output)?;

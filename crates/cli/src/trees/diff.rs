@@ -125,6 +125,7 @@ pub fn run_index(command: &DiffIndex, global: &Global, output: &Output) -> Resul
     let options = DifferenceOptions {
         cached: command.cached,
         match_missing: command.match_missing,
+        lists_trees: run.formats.only_lists(),
         ..run.options(run.paths(words, true)?)?
     };
     let found = tree_differences(&run.repository, tree, &options)?;

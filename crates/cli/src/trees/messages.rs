@@ -111,7 +111,7 @@ pub fn switched(
     output: &Output,
 ) -> Result<String, Error> {
     if let Head::Detached { id } = &switched.old {
-        if Some(*id) != target.commit {
+        if !id.is_null() && Some(*id) != target.commit {
             left_detached(repository, id, target.commit.as_ref(), output)?;
         }
     }
@@ -136,7 +136,7 @@ pub fn switched(
         start.warnings.iter().for_each(|it| output.warn(it));
     }
     let name = short(branch.as_bstr());
-    let is_unborn = target.commit.is_none() && switched.old.id().is_none();
+    let is_unborn = target.commit.is_none() && switched.old.commit().is_none();
     let is_same =
         switched.old.branch() == Some(branch.as_bstr()) && !(is_unborn && target.start.is_some());
     output.say(match &target.start {

@@ -447,3 +447,211 @@ fn files_that_a_link_above_leads_to_are_not_listed_as_deleted() {
         pair.both("ls-files", "", &["-d"], &[]);
     }
 }
+
+/// The new tree has a directory in the place of a file in conflict, which goes whatever it holds.
+#[test]
+fn a_file_in_conflict_makes_room_for_a_directory() {
+    let origin = Repository::init(&["-b", "main"]);
+    origin.commit_files(&[("A", "a\n"), ("A-b", "b\n"), ("x", "x\n")], "one");
+    origin.git(&["tag", "one"]);
+    origin.git(&["rm", "-q", "A"]);
+    origin.commit_files(&[("A/f", "f\n")], "two");
+    origin.git(&["tag", "two"]);
+    origin.git(&["checkout", "-q", "one"]);
+    let entry = |stage: usize, revision: &str| {
+        let id = origin.ask(&["rev-parse", revision]);
+        format!("100644 {} {stage}\tA\n", id.trim())
+    };
+    for stages in [&[1, 2][..], &[1], &[2, 3], &[1, 2, 3]] {
+        for other in ["one:A", "two:A/f"] {
+            for file in ["a\n", "mine\n", ""] {
+                for words in [&["--merge", "two"][..], &["--hard", "two"]] {
+                    let mut pair = Pair::of(&origin, &format!("{stages:?} {other} {file}"));
+                    pair.each("a conflict", |repository| {
+                        let mut lines = format!("0 {}\tA\n", "0".repeat(40));
+                        for (at, stage) in stages.iter().enumerate() {
+                            lines += &entry(*stage, if at == 0 { "one:A" } else { other });
+                        }
+                        repository.git_with(&["update-index", "--index-info"], lines.as_bytes());
+                        repository.remove("A");
+                        if !file.is_empty() {
+                            repository.write("A", file);
+                        }
+                    });
+                    assert_eq!(pair.both("reset", "", words, &[]).code, 0);
+                }
+            }
+        }
+    }
+}
+
+/// Git compares a directory of a sparse index as a whole: of what differs in it, it lists trees.
+#[test]
+fn lists_have_trees_where_the_index_has_directories() {
+    let origin = Repository::init(&["-b", "main"]);
+    for path in [
+        "in/f",
+        "out/f",
+        "out/s/f",
+        "out/s/t/f",
+        "gone/f",
+        "same/s/f",
+        "m/n/o/f",
+        "top",
+    ] {
+        origin.write(path, format!("{path}\n"));
+    }
+    origin.write("out/kind", "a file\n");
+    origin.write("out/kind-b", "between\n");
+    origin.commit("one");
+    origin.git(&["tag", "one"]);
+    for path in [
+        "in/f", "out/f", "out/s/f", "new/f", "new/n/f", "m/n/o/f", "z",
+    ] {
+        origin.write(path, "changed\n");
+    }
+    origin.remove("gone/f");
+    origin.remove("out/kind");
+    origin.write("out/kind/f", "a directory\n");
+    origin.commit("two");
+    origin.git(&["tag", "two"]);
+    origin.git(&["mv", "out/s", "m/n/moved"]);
+    origin.commit("three");
+    origin.git(&["tag", "three"]);
+    let ways: [&[&str]; 12] = [
+        &["--cached"],
+        &["--cached", "--name-status"],
+        &["--cached", "--name-only", "-z"],
+        &["--cached", "--quiet"],
+        &["--cached", "--raw", "--abbrev=9", "-R"],
+        &["--cached", "--name-status", "--diff-filter=A"],
+        &["--cached", "--name-status", "-M"],
+        &["--cached", "--stat", "--raw"],
+        &["--cached", "--summary"],
+        &["--cached", "-p"],
+        &["--name-status"],
+        &["-m", "--raw"],
+    ];
+    for (at, against) in [
+        ("two", "one"),
+        ("three", "two"),
+        ("three", "one"),
+        ("two", "two"),
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{at} {against}"));
+        pair.each("sparse", |it| {
+            it.git(&["checkout", "-q", at]);
+            it.git(&["config", "advice.sparseIndexExpanded", "false"]);
+            it.git(&[
+                "sparse-checkout",
+                "set",
+                "--cone",
+                "--sparse-index",
+                "in",
+                "m/x",
+            ]);
+        });
+        for way in ways {
+            pair.both("diff-index", "", &[way, &[against]].concat(), &[]);
+        }
+        // Pathspecs that match a whole directory, or none.
+        for spec in ["out", "out/", "in", "new/", "top", ":!out", ".", "z*"] {
+            let words = ["--cached", "--name-status", against, "--", spec];
+            pair.both("diff-index", "", &words, &[]);
+        }
+        // A directory that is there is no longer one entry.
+        pair.each("present", |it| it.write("out/f", "mine\n"));
+        for way in ways {
+            pair.both("diff-index", "", &[way, &[against]].concat(), &[]);
+        }
+    }
+    // Git finds nothing inside of a directory that is one entry; here, what is asked for is listed.
+    let sparse = ["sparse-checkout", "set", "--cone", "--sparse-index", "in"];
+    origin.git(&sparse);
+    let words = [
+        "diff-index",
+        "--cached",
+        "--name-status",
+        "one",
+        "--",
+        "out/s",
+    ];
+    let expected = "D\tout/s/f\nD\tout/s/t/f\n";
+    assert_eq!(origin.hedgerow(&words).stdout, expected.as_bytes());
+}
+
+/// The index with other ids in its cache tree, and no checksum.
+fn forge(repository: &Repository, ids: &[(&str, &str)]) {
+    let path = repository.path(".git/index");
+    let mut content = std::fs::read(&path).unwrap();
+    let start = content.windows(4).position(|it| it == b"TREE").unwrap();
+    let bytes = |name: &str| -> Vec<u8> {
+        let id = repository.ask(&["rev-parse", name]);
+        let digits = (0..id.len()).step_by(2);
+        digits
+            .map(|at| u8::from_str_radix(&id[at..at + 2], 16).unwrap())
+            .collect()
+    };
+    for (real, forged) in ids {
+        let (real, forged) = (bytes(real), bytes(forged));
+        let mut ids = content[start..].windows(20);
+        let at = start + ids.position(|id| id == real).unwrap();
+        content[at..at + 20].copy_from_slice(&forged);
+    }
+    let end = content.len() - 20;
+    content[end..].fill(0);
+    std::fs::write(&path, content).unwrap();
+}
+
+/// Git believes of a cache tree that a directory is the wanted one, but not that the top is.
+#[test]
+fn a_wrong_root_of_the_cache_tree_is_not_believed() {
+    let origin = Repository::init(&["-b", "main"]);
+    let files = ["top", "d/f", "d/e/f", "d/e/g", "g/f"];
+    for (number, name) in [(1, "one"), (2, "two")] {
+        for path in files {
+            origin.write(path, format!("{path} {number}\n"));
+        }
+        origin.commit(name);
+        origin.git(&["tag", name]);
+    }
+    // As in one, but for a file that is as in two.
+    origin.git(&["checkout", "-q", "one"]);
+    origin.write("d/e/f", "d/e/f 2\n");
+    origin.commit("mixed");
+    origin.git(&["tag", "mixed"]);
+    origin.git(&["checkout", "-q", "main"]);
+    let root: &[(&str, &str)] = &[("one^{tree}", "two^{tree}")];
+    let other: &[(&str, &str)] = &[("one^{tree}", "mixed^{tree}")];
+    let inside: &[(&str, &str)] = &[
+        ("one^{tree}", "mixed^{tree}"),
+        ("one:d", "mixed:d"),
+        ("one:d/e", "mixed:d/e"),
+    ];
+    for ids in [root, other, inside] {
+        for words in [
+            &["reset", "--hard", "two"][..],
+            &["reset", "--mixed", "two"],
+            &["reset", "--merge", "two"],
+            &["checkout", "-f", "main"],
+            &["read-tree", "--reset", "-u", "two"],
+            &["diff-index", "--cached", "--name-status", "two"],
+            &["status", "--short"],
+        ] {
+            let mut pair = Pair::of(&origin, &format!("{ids:?}"));
+            pair.each("forged", |it| {
+                it.git(&["read-tree", "-u", "--reset", "one"]);
+                forge(it, ids);
+            });
+            pair.both(words[0], "", &words[1..], &[]);
+            pair.both("diff-index", "", &["--cached", "HEAD"], &[]);
+        }
+    }
+    // Nothing differs but the root, which is right afterwards.
+    forge(&origin, &[("two^{tree}", "one^{tree}")]);
+    assert_eq!(origin.hedgerow(&["reset", "--hard"]).code, 0);
+    assert_eq!(
+        origin.ask(&["write-tree"]),
+        origin.ask(&["rev-parse", "two^{tree}"])
+    );
+}

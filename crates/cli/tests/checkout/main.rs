@@ -20,6 +20,7 @@ mod merging;
 mod promised;
 mod refusal;
 mod reset;
+mod scripts;
 mod sparse;
 mod split;
 mod stash;

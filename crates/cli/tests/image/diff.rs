@@ -76,3 +76,47 @@ two: hard links
     );
     assert_eq!(image(home.path(), &["diff", "a", "none"]).code, 2);
 }
+
+/// EROFS stores nanoseconds, SquashFS does not.
+#[test]
+fn nanoseconds_are_compared_where_both_images_have_them() {
+    let home = tempfile::tempdir().unwrap();
+    let made = |time: &str, name: &str| {
+        let script = format!("mkdir -p tree && touch -d @{time} tree/file && touch -d @7 tree");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(home.path());
+        assert!(shell.status().unwrap().success());
+        let created = image(home.path(), &["create", "tree", name]);
+        assert_eq!(created.code, 0, "{created:?}");
+    };
+    made("1000.000000001", "a.erofs");
+    made("1000.000000001", "same.erofs");
+    made("1000.000000001", "a.sqfs");
+    made("1000.25", "b.erofs");
+    made("1000.25", "b.sqfs");
+    made("1001.25", "c.erofs");
+    let nanoseconds = "file: mtime .000000001 became .250000000\n";
+    let seconds = "file: mtime 1000 became 1001\n";
+    for (first, second, expected) in [
+        ("a.erofs", "same.erofs", ""),
+        ("a.erofs", "b.erofs", nanoseconds),
+        ("a.erofs", "b.sqfs", ""),
+        ("b.sqfs", "a.erofs", ""),
+        ("a.sqfs", "b.sqfs", ""),
+        ("b.erofs", "c.erofs", seconds),
+        ("b.sqfs", "c.erofs", seconds),
+    ] {
+        let told = image(home.path(), &["diff", first, second]);
+        let code = i32::from(!expected.is_empty());
+        assert_eq!((told.code, told.text().as_str()), (code, expected));
+    }
+    let words = ["diff", "--no-mtime", "a.erofs", "b.erofs"];
+    assert_eq!(image(home.path(), &words).code, 0);
+    let json = image(home.path(), &["diff", "--json", "a.erofs", "b.erofs"]).text();
+    let line: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(line["difference"], "mtime_ns");
+    assert_eq!(
+        (&line["first"], &line["second"]),
+        (&1.into(), &250_000_000.into())
+    );
+}

@@ -25,6 +25,10 @@ impl Comparable for Image {
         })))
     }
 
+    fn has_nanoseconds(&self) -> bool {
+        true
+    }
+
     fn target(&self, entry: &ImageEntry<Inode>) -> Result<Vec<u8>> {
         Image::target(self, &entry.inode)
     }

@@ -138,6 +138,7 @@ impl Repository {
                 name.strip_prefix(b"refs/heads/")
                     .map_or_else(|| name.to_owned(), BString::from)
             }
+            Head::Detached { id } if id.is_null() => "(invalid)".into(),
             Head::Detached { id } => id.to_string().into(),
         };
         [b"checkout: moving from ", &from[..], b" to ", new]

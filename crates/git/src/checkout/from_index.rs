@@ -19,9 +19,11 @@ use crate::worktree::attribute_files::Direction;
 use crate::worktree::state::State;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
+use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use place::{Places, Target};
 use selection::Selected;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -74,19 +76,34 @@ pub struct TemporaryFiles {
 }
 
 /// Copies files of the index. In a partial clone, what is missing is fetched before anything is
-/// touched.
+/// touched. A file whose object nobody has promised is told in the remarks and, unlike by git, stays what
+/// it is.
 ///
 /// # Errors
-/// [`Error::Setup`], in git's words, if something is in the way of a directory; an object that is
-/// missing. Nothing was touched then.
+/// [`Error::Setup`], in git's words, if something is in the way of a directory; a promised object that
+/// cannot be fetched. Nothing was touched then.
 pub fn checkout_index(
     repository: &Repository,
     options: &CheckoutIndexOptions,
 ) -> Result<CheckedOut> {
-    repository.with_promised(|repository| try_to_copy(repository, options))
+    let copy = |repository: &Repository, absent: &[ObjectId]| {
+        let absent = absent.iter().copied().collect();
+        try_to_copy(repository, options, &absent)
+    };
+    match repository.with_promised(|repository| copy(repository, &[])) {
+        Err(Error::MissingContent { ids, .. }) if repository.promisor_remotes().is_empty() => {
+            copy(repository, &ids)
+        }
+        copied => copied,
+    }
 }
 
-fn try_to_copy(repository: &Repository, options: &CheckoutIndexOptions) -> Result<CheckedOut> {
+/// Copies all but the files with the objects `absent`.
+fn try_to_copy(
+    repository: &Repository,
+    options: &CheckoutIndexOptions,
+    absent: &HashSet<ObjectId>,
+) -> Result<CheckedOut> {
     let writes_index = options.update_index && options.prefix.is_empty() && !options.temporary;
     let execution = &options.execution;
     let mut session = if writes_index {
@@ -96,7 +113,11 @@ fn try_to_copy(repository: &Repository, options: &CheckoutIndexOptions) -> Resul
     };
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;
-    let Selected { rows, mut remarks } = selection::select(&session, &old, options)?;
+    let Selected {
+        rows,
+        positions,
+        mut remarks,
+    } = selection::select(&session, &old, options)?;
     let target = Target::of_prefix(repository, options)?;
     let places = Places::new(&session, &old, &rows, &target, options)?;
     let mut plan = Plan {
@@ -104,11 +125,13 @@ fn try_to_copy(repository: &Repository, options: &CheckoutIndexOptions) -> Resul
         options,
         index: &old.index,
         places: &places,
+        absent,
         writes: Vec::new(),
         obstacles: Vec::new(),
     };
     for (at, row) in rows.iter().enumerate() {
-        remarks.extend(plan.decide(&target, at, *row)?);
+        let remark = plan.decide(&target, at, *row)?;
+        remarks.extend(remark.map(|remark| (positions[at], remark)));
     }
     let Plan {
         mut writes,
@@ -154,6 +177,8 @@ struct Plan<'a> {
     options: &'a CheckoutIndexOptions,
     index: &'a Index,
     places: &'a Places,
+    /// The objects that are not there.
+    absent: &'a HashSet<ObjectId>,
     /// Each with its position among the selected rows.
     writes: Vec<(usize, Write)>,
     obstacles: Vec<Obstacle>,
@@ -161,18 +186,22 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     /// Decides about the selected row at `at`; returns why it is not copied, if git tells.
-    fn decide(
-        &mut self,
-        target: &Target,
-        at: usize,
-        row: usize,
-    ) -> Result<Option<(usize, String)>> {
+    fn decide(&mut self, target: &Target, at: usize, row: usize) -> Result<Option<String>> {
         let (options, entry) = (self.options, &self.index.entries()[row]);
+        let is_absent = entry.mode != Mode::Gitlink && self.absent.contains(&entry.id);
+        let unreadable = || {
+            let (path, id) = (self.index.path(entry), entry.id);
+            let remark = format!("error: unable to read sha1 file of {path} ({id})");
+            Ok(Some(remark))
+        };
         if options.temporary {
             if entry.mode == Mode::Gitlink {
                 let path = self.index.path(entry);
                 let remark = format!("error: cannot create temporary submodule {path}");
-                return Ok(Some((at, remark)));
+                return Ok(Some(remark));
+            }
+            if is_absent {
+                return unreadable();
             }
             self.write(at, row, false);
             return Ok(None);
@@ -185,14 +214,15 @@ impl Plan<'_> {
             State::Clean if self.index.entries()[row].mode == Mode::Gitlink => {
                 let moved = self.has_moved(row)?;
                 let remark = || format!("{}{place} already exists, no checkout", target.shown);
-                return Ok(moved.then(|| (at, remark())));
+                return Ok(moved.then(remark));
             }
             State::Clean => return Ok(None),
             _ if !is_there && options.no_create => return Ok(None),
             _ if is_there && !options.force => {
                 let remark = format!("{}{place} already exists, no checkout", target.shown);
-                return Ok(Some((at, remark)));
+                return Ok(Some(remark));
             }
+            _ if is_absent => return unreadable(),
             State::Directory => self.obstacles.push(Obstacle {
                 path: place.to_owned(),
                 directory: true,

@@ -3,6 +3,7 @@
 mod conflicts;
 mod contents;
 mod from_index;
+mod from_known;
 mod lanes;
 mod merge;
 mod obstacles;

@@ -298,7 +298,10 @@ impl Inquiry<'_> {
                 let Some(blocking) = first_blocking(self.root, path)? else {
                     return Ok(());
                 };
-                if self.stays(blocking, transition) {
+                let removal = transition.removal_at(self.old, blocking);
+                if removal.is_some_and(|removal| !removal.directory) {
+                    // Also a file in conflict, which goes whatever it holds.
+                } else if self.stays(blocking, transition) {
                     rejects.add(Reason::UntrackedOverwritten, blocking);
                 } else {
                     self.judge(blocking, Place::File, transition, obstacles, rejects)?;

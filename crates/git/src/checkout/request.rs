@@ -509,7 +509,13 @@ impl Words<'_> {
         let is_empty = kind == StartKind::Orphan && options.form == Form::Switch;
         let commit = match &named {
             Some((_, target)) => target.commit,
-            None => self.repository.head()?.id(),
+            None => match self.repository.head()? {
+                // A HEAD of only zeros is no branch that is yet to be born.
+                head if head.branch().is_none() && !is_empty => {
+                    Target::head(self.repository, false)?.commit
+                }
+                head => head.commit(),
+            },
         };
         let full = self.repository.branch_named(name.as_ref())?;
         let start = match commit {

@@ -174,7 +174,7 @@ pub(crate) fn move_to<'r>(
         None => Ok(None),
     };
     let job = Move {
-        old: tree_of(old.id())?,
+        old: tree_of(old.commit())?,
         new: tree_of(target.commit)?,
         way,
         untracked: match (options.overwrite_untracked, options.keep_ignored) {
@@ -244,7 +244,7 @@ fn conclude(
     }
     switched.ended = repository.remove_branch_state();
     let id = |id: Option<ObjectId>| id.unwrap_or(repository.null_id());
-    let (before, after) = (id(switched.old.id()), id(target.commit));
+    let (before, after) = (id(switched.old.commit()), id(target.commit));
     switched.hook_due = Some((before, after));
     if !options.defers_hook {
         switched.run_hook(repository)?;
@@ -254,7 +254,7 @@ fn conclude(
 
 /// Whether HEAD went from one unborn branch to another.
 fn is_unborn(target: &Target, old: &Head) -> bool {
-    target.commit.is_none() && old.id().is_none()
+    target.commit.is_none() && old.commit().is_none()
 }
 
 /// Refuses a branch that another working tree has checked out: it would move under that one.

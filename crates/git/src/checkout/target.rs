@@ -69,7 +69,7 @@ impl Target {
     /// # Errors
     /// [`Error::Setup`] if there is no commit yet.
     pub fn head(repository: &Repository, detach: bool) -> Result<Target> {
-        let commit = repository.head()?.id();
+        let commit = repository.head()?.commit();
         if commit.is_none() {
             return Err(Error::Setup {
                 reason: "You are on a branch yet to be born".into(),

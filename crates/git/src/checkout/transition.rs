@@ -131,10 +131,14 @@ impl Transition {
 
     /// Whether the file of the index `old` at `path` is to be removed.
     pub(crate) fn removes(&self, old: &Index, path: &BStr) -> bool {
+        self.removal_at(old, path).is_some()
+    }
+
+    /// The removal of the file of the index `old` at `path`, if it is to be removed.
+    pub(crate) fn removal_at(&self, old: &Index, path: &BStr) -> Option<&Remove> {
         let at = |remove: &Remove| old.path(&old.entries()[remove.row as usize]);
-        self.removals
-            .binary_search_by(|remove| at(remove).cmp(path))
-            .is_ok()
+        let found = self.removals.binary_search_by(|it| at(it).cmp(path)).ok();
+        found.map(|position| &self.removals[position])
     }
 }
 

@@ -1,6 +1,7 @@
 //! Moving the working tree and the index from one tree to another.
 
 use super::contents::{Contents, Results};
+use super::from_known::changes_from;
 use super::obstacles::{clear, first_blocking, Inquiry, Untracked};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::recursion::{Around, SubmoduleMoves};
@@ -96,14 +97,7 @@ pub(crate) fn update_amending(
     session.include_present(&mut old)?;
     let sparse = session.sparse_patterns()?;
     let (states, refreshed) = examine(session, way, &old)?;
-    let (rules, from) = rules(session, job, &old);
-    let changes = Difference::between(
-        session.repository,
-        from,
-        job.new,
-        session.names(),
-        &session.engine(),
-    )?;
+    let (rules, changes) = plan(session, job, &old)?;
     let written = changes.changes().iter().map(|change| changes.path(change));
     let written: BTreeSet<&BStr> = written.filter(|_| job.writes_outside).collect();
     let excludes = |path: &BStr, _| {
@@ -411,22 +405,22 @@ pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&En
     }
 }
 
-/// The rules that decide, and the tree that the changes are listed against. If the index is known
-/// to equal a tree, only the differences from that tree are needed.
-fn rules(session: &Session<'_>, job: &Move, old: &OldIndex) -> (Rules, Option<ObjectId>) {
+/// The rules that decide, and the changes. If the index is known to equal a tree, only what differs
+/// from the new one is needed.
+fn plan(session: &Session<'_>, job: &Move, old: &OldIndex) -> Result<(Rules, Difference)> {
     let is_new = old.is_new;
     if matches!(job.way, Way::Switch | Way::Keep) {
         let from = if is_new { None } else { job.old };
-        return (Rules::TwoWay { initial: is_new }, from);
+        let (names, engine) = (session.names(), session.engine());
+        let changes = Difference::between(session.repository, from, job.new, names, &engine)?;
+        return Ok((Rules::TwoWay { initial: is_new }, changes));
     }
-    let known = known_tree(session.repository, &old.index);
-    let known = known.and_then(CacheTree::root_id).copied();
-    let complete = known.is_none();
+    let (changes, complete) = changes_from(session, &old.index, job.new)?;
     let rules = match job.way {
         Way::Merge => Rules::Keeping { complete },
         _ => Rules::OneWay { complete },
     };
-    (rules, known)
+    Ok((rules, changes))
 }
 
 fn unmerged_paths(index: &Index) -> Vec<BString> {

@@ -64,6 +64,11 @@ impl Formats {
     pub fn reads_contents(&self) -> bool {
         self.numstat || self.stat || self.shortstat || self.patch
     }
+
+    /// Whether there is nothing but a list.
+    pub fn only_lists(&self) -> bool {
+        !self.reads_contents() && !self.summary
+    }
 }
 
 /// How differences are shown.

@@ -46,13 +46,18 @@ pub enum Head {
     },
     /// A commit is checked out and no branch.
     Detached {
-        /// The commit.
+        /// The commit; an id of only zeros if the file has no other.
         id: ObjectId,
     },
 }
 
 impl Head {
-    /// The commit that is checked out, if any.
+    /// The commit that can be left for another one: the id, unless it is of only zeros.
+    pub fn commit(&self) -> Option<ObjectId> {
+        self.id().filter(|id| !id.is_null())
+    }
+
+    /// The id of what is checked out, if any.
     pub fn id(&self) -> Option<ObjectId> {
         match self {
             Head::Branch { id, .. } => *id,

@@ -6,6 +6,8 @@
 use super::model::{ChangeKind, IgnoreSubmodules, UntrackedFiles, Version};
 use super::options::Options as StatusOptions;
 use super::scan::Scanned;
+use super::sparse::{self, Form};
+use super::sparse_trees::Compared;
 use super::unstaged::{unstaged, UnstagedChange};
 use super::{is_link, rules, staged, states, submodules};
 use crate::index::{Entry, Index, Mode, Stage};
@@ -33,6 +35,9 @@ pub struct Options {
     pub cached: bool,
     /// Against a tree: a file that is gone from the working tree counts as its entry in the index.
     pub match_missing: bool,
+    /// Against a tree: of a directory that a sparse index has in place of its files, list what differs in
+    /// it one level deep, directories as trees. Git does that where it only lists.
+    pub lists_trees: bool,
     /// Only paths that match these pathspecs, relative to the user's current directory; all paths
     /// if empty.
     pub pathspecs: Vec<BString>,
@@ -142,7 +147,7 @@ pub fn tree_differences(
 ) -> Result<Differences> {
     let worktree = Worktree::open(repository, &options.execution, "diff-index")?;
     let mut old = worktree.read_index()?;
-    worktree.include_present(&mut old)?;
+    let form = sparse::read(&worktree, &mut old)?;
     let index = &old.index;
     let mut found = Differences::default();
     let mut pairs = pairs(repository, index, tree, &worktree)?;
@@ -156,11 +161,21 @@ pub fn tree_differences(
     let hides_all = options.ignore_submodules == Some(IgnoreSubmodules::All);
     let is_link = |side: Option<DifferenceSide>| side.is_none_or(|it| it.mode == Mode::Gitlink);
     let pathspecs = pathspecs(repository, options)?;
-    let listed = pairs.into_values().filter(|pair| {
+    let mut trees = BTreeMap::new();
+    if options.lists_trees && form == Form::Sparse {
+        let directories = old.sparse_directories.as_deref().unwrap_or_default();
+        let fits = |path: &BStr| fits(pathspecs.as_ref(), path, Mode::SparseDirectory);
+        trees = Compared::new(repository, tree).take(&mut pairs, directories, fits)?;
+    }
+    pairs.retain(|_, pair| {
         let mode = pair.new.or(pair.old).map_or(Mode::File, |side| side.mode);
         let is_same = !pair.is_unmerged && pair.old == pair.new && !pair.new.is_none_or(is_inside);
+        !is_same && fits(pathspecs.as_ref(), pair.path.as_bstr(), mode)
+    });
+    pairs.append(&mut trees);
+    let listed = pairs.into_values().filter(|pair| {
         let is_hidden = hides_all && !pair.is_unmerged && is_link(pair.old) && is_link(pair.new);
-        !(is_same || is_hidden) && fits(pathspecs.as_ref(), pair.path.as_bstr(), mode)
+        !is_hidden
     });
     found.list.extend(listed);
     Ok(found)

@@ -20,6 +20,7 @@ mod renames;
 pub(crate) mod rows;
 mod scan;
 mod sparse;
+mod sparse_trees;
 mod staged;
 mod submodule_summary;
 mod submodules;

@@ -31,7 +31,7 @@ pub(super) fn read(worktree: &Worktree<'_>, old: &mut OldIndex) -> Result<Form> 
     if form == Form::Whole || directories.is_empty() {
         return Ok(form);
     }
-    let mut directories: Vec<&[u8]> = directories.iter().map(|path| path.as_slice()).collect();
+    let mut directories: Vec<&[u8]> = directories.iter().map(|it| it.path.as_slice()).collect();
     directories.sort_unstable();
     if any_directory(worktree, &directories)? {
         Ok(Form::Whole)

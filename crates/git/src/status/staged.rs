@@ -69,7 +69,7 @@ impl Staged {
 /// entries for whole directories.
 ///
 /// Directories whose tree in the index's cache tree equals HEAD's are skipped; the others are read
-/// in parallel. An intent-to-add entry counts as absent from the index.
+/// in parallel. As by git, the id of the top is not believed. An intent-to-add entry counts as absent from the index.
 pub fn staged<'i>(
     repository: &Repository,
     index: &'i Index,
@@ -83,7 +83,9 @@ pub fn staged<'i>(
         rows: 0..index.entries().len(),
         known: index.cache_tree().map(|tree| tree.root()),
     };
-    if root.is_known_equal() {
+    // The tree of what is at the top says the same as reading that tree.
+    let has_root = || index.cache_tree().is_some_and(|it| it.has_root_of(index));
+    if root.is_known_equal() && has_root() {
         return Ok(Staged::default());
     }
     let settings = repository.settings();

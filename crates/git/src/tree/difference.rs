@@ -80,6 +80,20 @@ impl Difference {
         Ok(assemble(nodes, walk.next_node.into_inner() as usize))
     }
 
+    /// A list of changes that are already known, in ascending byte order of their paths.
+    pub(crate) fn of<'p>(
+        changes: impl Iterator<Item = (&'p BStr, Option<Side>, Option<Side>)>,
+    ) -> Self {
+        let mut known = Difference::default();
+        for (path, old, new) in changes {
+            let start = known.paths.len() as u32;
+            known.paths.extend_from_slice(path);
+            let path = (start, known.paths.len() as u32);
+            known.changes.push(Change { path, old, new });
+        }
+        known
+    }
+
     /// The changes.
     pub fn changes(&self) -> &[Change] {
         &self.changes

@@ -29,7 +29,7 @@ use hedgerow_fs::{Dir, LockFile, Stat, Timestamp};
 use hedgerow_tree::NameRules;
 use hedgerow_walk::Patterns;
 use sparse::SparsePatterns;
-use sparse_index::{collapse, IndexForm};
+use sparse_index::{collapse, IndexForm, SparseDirectory};
 use state::{State, StateRules};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,17 +55,17 @@ pub(crate) struct OldIndex {
     pub mtime: Timestamp,
     /// The stat data of its file, to detect whether it was replaced meanwhile.
     pub stat: Option<Stat>,
-    /// If its file is sparse: the directories that it has in place of files outside the cone,
-    /// without trailing slashes.
-    pub sparse_directories: Option<Vec<BString>>,
+    /// If its file is sparse: the directories that it has in place of files outside the cone.
+    pub sparse_directories: Option<Vec<SparseDirectory>>,
 }
 
-/// The cache tree of an index that is known to equal a whole tree of the repository. One that names a
-/// tree which the repository does not have is not believed: git recovers from that, too.
+/// The cache tree of an index that is known to equal a whole tree of the repository. One whose root is
+/// not the tree of what is at the top of the index is not believed, nor one that names a tree which the
+/// repository does not have: git recovers from both, too.
 pub(crate) fn known_tree<'i>(repository: &Repository, index: &'i Index) -> Option<&'i CacheTree> {
     let tree = index.cache_tree()?;
     let is_there = tree.root_id().is_some_and(|id| repository.has_tree(id));
-    (is_there && tree.fits(index)).then_some(tree)
+    (is_there && tree.fits(index) && tree.has_root_of(index)).then_some(tree)
 }
 
 /// The working tree of a repository, with the context of a command.

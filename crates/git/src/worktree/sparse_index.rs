@@ -26,16 +26,28 @@ pub(crate) enum IndexForm {
     Collapsed(Cone),
 }
 
-/// The same index with each directory entry replaced by its files; and these directories, without
-/// trailing slashes.
+/// A directory that a sparse index has in place of its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SparseDirectory {
+    /// Its path, without a slash at its end.
+    pub path: BString,
+    /// Its tree.
+    pub tree: ObjectId,
+}
+
+/// The same index with each directory entry replaced by its files; and these directories.
 pub(crate) fn expand(
     repository: &Repository,
     index: Index,
     names: NameRules,
-) -> Result<(Index, Vec<BString>)> {
+) -> Result<(Index, Vec<SparseDirectory>)> {
     let is_directory = |(_, entry): &(_, &crate::index::Entry)| entry.mode == Mode::SparseDirectory;
-    let name = |(path, _): (&BStr, _)| path.strip_suffix(b"/").unwrap_or(path).into();
-    let directories: Vec<BString> = index.iter().filter(is_directory).map(name).collect();
+    let directory = |(path, entry): (&BStr, &crate::index::Entry)| SparseDirectory {
+        path: path.strip_suffix(b"/").unwrap_or(path).into(),
+        tree: entry.id,
+    };
+    let directories = index.iter().filter(is_directory).map(directory);
+    let directories: Vec<SparseDirectory> = directories.collect();
     if directories.is_empty() {
         return Ok((index, directories));
     }

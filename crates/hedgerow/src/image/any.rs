@@ -339,6 +339,13 @@ impl Comparable for AnyImage {
         })
     }
 
+    fn has_nanoseconds(&self) -> bool {
+        match self {
+            AnyImage::SquashFs(image) => image.has_nanoseconds(),
+            AnyImage::Erofs(image) => image.has_nanoseconds(),
+        }
+    }
+
     fn target(&self, entry: &AnyEntry) -> Result<Vec<u8>, Error> {
         match self {
             AnyImage::SquashFs(image) => image.target(&of_squashfs(entry)?),

@@ -1,5 +1,5 @@
 use super::origin;
-use crate::support::{Pair, RunHedgerow};
+use crate::support::{Pair, Repository, RunHedgerow};
 
 #[test]
 fn files_are_copied_as_by_git() {
@@ -74,4 +74,42 @@ fn temporary_files_hold_the_stages() {
         .map(|(path, files)| (path.to_owned(), files.map(str::to_owned).to_vec()))
         .to_vec();
     assert_eq!(contents, expected, "{said}");
+}
+
+#[test]
+fn files_without_an_object_are_named_and_the_others_are_copied() {
+    let missing = "3685f0bc3974902b137f7dc59ac799c006cdec92";
+    let make = |it: &Repository| {
+        let lines = format!("100644 {missing}\tfile\n120000 {missing}\tsymlink\n");
+        it.git_with(&["update-index", "--index-info"], lines.as_bytes());
+        it.remove("same");
+    };
+    for words in [
+        &["-a"][..],
+        &["-a", "-f"],
+        &["-a", "-q"],
+        &["-f", "-u", "same", "symlink"],
+        &["symlink", "file"],
+        &["--prefix=out/", "file", "same"],
+    ] {
+        let mut pair = Pair::of(&origin(), "missing");
+        pair.each("missing", make);
+        let outcome = pair.both("checkout-index", "", words, &[]);
+        assert_eq!(outcome.code, 1, "{words:?}");
+        assert!(outcome.stderr.contains(missing), "{words:?}");
+    }
+    // What git removes before it finds that it has nothing to write is kept.
+    let origin = origin();
+    make(&origin);
+    origin.write("file", "mine\n");
+    origin.write("symlink/file", "mine\n");
+    let outcome = origin.hedgerow(&["checkout-index", "-a", "-f"]);
+    assert_eq!(outcome.code, 1);
+    for path in ["file", "symlink/file"] {
+        assert_eq!(origin.read(path), b"mine\n");
+    }
+    assert_eq!(origin.read("same"), b"same\n");
+    let words = ["checkout-index", "--temp", "symlink", "same", "file"];
+    let [git, ours] = [origin.run(&words, b""), origin.hedgerow(&words)];
+    assert_eq!((git.code, git.stderr), (ours.code, ours.stderr));
 }

@@ -27,6 +27,8 @@ impl Default for Selection {
 pub(super) struct Selected {
     /// Rows of the index, in order unless the files are temporary.
     pub rows: Vec<usize>,
+    /// For each of the rows, its position among all rows in the order in which they were named.
+    pub positions: Vec<usize>,
     /// Why paths were not selected; before the row at the position that comes with it.
     pub remarks: Vec<(usize, String)>,
 }
@@ -39,6 +41,7 @@ pub(super) fn select(
     let index = &old.index;
     let mut selected = Selected {
         rows: Vec::new(),
+        positions: Vec::new(),
         remarks: Vec::new(),
     };
     let repository = session.repository;
@@ -65,13 +68,15 @@ pub(super) fn select(
                 })?;
                 selected.add(old, joined.as_ref(), options);
             }
-            // Files are written in order of paths, each once.
-            if !options.temporary {
-                selected.rows.sort_unstable();
-                selected.rows.dedup();
-            }
         }
     }
+    let mut named: Vec<(usize, usize)> = selected.rows.iter().copied().zip(0..).collect();
+    // Files are written in order of paths, each once.
+    if !options.temporary {
+        named.sort_unstable();
+        named.dedup_by_key(|(row, _)| *row);
+    }
+    (selected.rows, selected.positions) = named.into_iter().unzip();
     Ok(selected)
 }
 
@@ -112,5 +117,5 @@ impl Selected {
 fn is_collapsed(old: &OldIndex, path: &BStr) -> bool {
     let directories = old.sparse_directories.iter().flatten();
     let path = path.strip_suffix(b"/");
-    path.is_some_and(|path| directories.into_iter().any(|it| it == path))
+    path.is_some_and(|path| directories.into_iter().any(|it| it.path == path))
 }

@@ -24,7 +24,7 @@ impl<'r> HeadMove<'r> {
     ) -> Result<Self> {
         let committer = repository.committer()?;
         let covers = |name: &BStr| repository.settings().log_ref_updates.covers(name);
-        let old = head.id();
+        let old = head.commit();
         let set = |name, id, expected, message| RefEdit {
             name,
             change: RefChange::Set(RefValue::Direct(id)),

@@ -1,5 +1,6 @@
 //! Setting the index, or paths of it, to a tree. The working tree is only looked at.
 
+use super::super::from_known::changes_from;
 use super::super::obstacles::first_blocking;
 use super::super::paths;
 use super::super::rejects::ancestors;
@@ -15,7 +16,7 @@ use crate::tree::{Change, Difference, Side};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::sparse::SparsePatterns;
 use crate::worktree::state::{states_of, State};
-use crate::worktree::{known_tree, OldIndex};
+use crate::worktree::OldIndex;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -85,19 +86,8 @@ impl MixedReset<'_> {
 
     /// The differences of the tree from the index; all of the tree if the index is no known tree.
     fn changes(&self, session: &Session<'_>, old: &OldIndex) -> Result<Changes> {
-        let known = known_tree(session.repository, &old.index);
-        let known = known.and_then(CacheTree::root_id).copied();
-        let list = Difference::between(
-            session.repository,
-            known,
-            Some(self.tree),
-            session.names(),
-            &session.engine(),
-        )?;
-        Ok(Changes {
-            list,
-            complete: known.is_none(),
-        })
+        let (list, complete) = changes_from(session, &old.index, Some(self.tree))?;
+        Ok(Changes { list, complete })
     }
 
     /// Compares files with the new index, as far as that is asked for or needed, and stores the stat

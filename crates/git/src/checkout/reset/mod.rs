@@ -214,7 +214,7 @@ fn move_head(
     };
     let mut reset = match (way, options.mode) {
         (Some(way), _) => {
-            let old = head.id().map(|id| repository.commit(&id)).transpose()?;
+            let old = head.commit().map(|id| repository.commit(&id)).transpose()?;
             if way == Way::Keep && old.is_none() {
                 return Ok(ResetOutcome::NoHead);
             }

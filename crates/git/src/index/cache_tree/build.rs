@@ -7,6 +7,7 @@ use super::{CacheTree, Node};
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_object::{hash_object, ObjectKind};
+use std::collections::HashMap;
 
 impl CacheTree {
     /// The cache tree of `index`, with ids computed from the entries; `None` for an index in
@@ -39,6 +40,39 @@ impl CacheTree {
         let mut layout = Layout::of(index);
         layout.assign(index, |layout, at| known(layout.path(index, at)));
         layout.tree.sorted()
+    }
+
+    /// Whether the id of the root is that of a tree with the entries at the top of `index`, whose
+    /// directories have the trees and the numbers of entries that are known here. What is in these
+    /// directories is not looked at.
+    pub(crate) fn has_root_of(&self, index: &Index) -> bool {
+        let children = self.root().children();
+        let children: HashMap<&BStr, _> = children.map(|child| (child.name(), child)).collect();
+        let entries = index.entries();
+        let mut content = Vec::new();
+        let mut row = 0;
+        while let Some(entry) = entries.get(row) {
+            let path = index.path(entry);
+            if let Some(end) = path.find_byte(b'/') {
+                let name = path[..end].as_bstr();
+                let rows = index.range_under(name);
+                let known = children.get(name);
+                let known = known.and_then(|child| child.id().zip(child.entry_count()));
+                let Some((id, _)) = known.filter(|(_, count)| *count as usize == rows.len()) else {
+                    return false;
+                };
+                push_item(&mut content, b"40000", name, id);
+                row = rows.end.max(row + 1);
+            } else {
+                if !is_in_tree(entry) {
+                    return false;
+                }
+                push_item(&mut content, tree_mode(entry.mode), path, &entry.id);
+                row += 1;
+            }
+        }
+        let id = hash_object(index.hash(), ObjectKind::Tree, &content);
+        id.is_some() && id.as_ref() == self.root_id()
     }
 }
 
@@ -199,13 +233,18 @@ impl Layout {
                     (tree_mode(entry.mode), name, &entry.id)
                 }
             };
-            content.extend_from_slice(mode);
-            content.push(b' ');
-            content.extend_from_slice(name);
-            content.push(0);
-            content.extend_from_slice(id.as_slice());
+            push_item(content, mode, name, id);
         }
     }
+}
+
+/// Appends an entry to the content of a tree object.
+fn push_item(content: &mut Vec<u8>, mode: &[u8], name: &[u8], id: &ObjectId) {
+    content.extend_from_slice(mode);
+    content.push(b' ');
+    content.extend_from_slice(name);
+    content.push(0);
+    content.extend_from_slice(id.as_slice());
 }
 
 enum Item {

@@ -214,7 +214,8 @@ impl Files {
             return Err(no_id());
         }
         match ObjectId::from_hex(digits) {
-            Ok(id) if !id.is_null() => Ok(RefValue::Direct(id)),
+            // As by git, a HEAD of only zeros is detached, at a commit that does not exist.
+            Ok(id) if !id.is_null() || name == "HEAD" => Ok(RefValue::Direct(id)),
             _ => Err(no_id()),
         }
     }

@@ -73,8 +73,11 @@ fn heads_that_are_none() {
     let id = "1".repeat(40);
     scratch.write("r/.git/HEAD", format!("{id}x"));
     assert!(scratch.open("r").head().is_err());
+    // It can be left, but is no commit.
     scratch.write("r/.git/HEAD", "0".repeat(40));
-    assert!(scratch.open("r").head().is_err());
+    let found = scratch.open("r");
+    assert_eq!(found.head().unwrap().commit(), None);
+    assert!(found.commit(&found.head().unwrap().id().unwrap()).is_err());
     scratch.write("r/.git/HEAD", &id);
     let found = scratch.open("r");
     assert!(matches!(found.head().unwrap(), Head::Detached { .. }));

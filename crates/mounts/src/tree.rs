@@ -69,7 +69,7 @@ impl LayeredTree {
         }
     }
 
-    /// Writes what the tree is made of: from now on it is there.
+    /// Writes what the tree is made of: from now on it is there, also if it was forgotten.
     ///
     /// # Errors
     /// If that cannot be written.
@@ -78,6 +78,7 @@ impl LayeredTree {
         file.write_all(&self.state()?.to_bytes())?;
         file.sync()?;
         file.commit()?;
+        hedgerow_fs::remove_file(&self.directory.join(REMOVED))?;
         Ok(())
     }
 
@@ -138,8 +139,12 @@ impl LayeredTree {
         self.directory.join("work")
     }
 
-    /// What the table of mounts shows as the source of this tree; `None` if its layers are gone.
-    fn source(&self) -> Result<Option<String>> {
+    /// What the table of mounts shows as the source of this tree, and of no other; `None` if its layers are
+    /// gone.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn source(&self) -> Result<Option<String>> {
         let stat = hedgerow_fs::stat(&self.upper())?;
         Ok(stat.map(|stat| format!("{SOURCE}{:x}:{:x}", stat.dev, stat.ino)))
     }

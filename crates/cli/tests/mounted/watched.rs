@@ -17,7 +17,7 @@ fn token(scene: &Scene, place: &str) -> String {
 
 fn ask(scene: &Scene, place: &str, version: &str, token: &str) -> Outcome {
     let mut command = HEDGEROW.command(&scene.path(place));
-    command.args(["worktree", "monitor", version, token]);
+    command.args(["worktree", "monitor", "--", version, token]);
     run(command)
 }
 
@@ -55,7 +55,7 @@ fn nothing_is_told_of_a_new_tree_and_then_what_changed_since() {
     let first = token(&scene, "w");
     assert_eq!(answer(&scene, "w", &first).1, Vec::<String>::new());
     let hook = scene.by_git("w", "config --worktree core.fsmonitor").text();
-    assert!(hook.trim_end().ends_with(" worktree monitor"), "{hook}");
+    assert!(hook.trim_end().ends_with(" worktree monitor --"), "{hook}");
     // Git finds nothing to look at, and nothing to write.
     let index = scene.path("r/.git/worktrees/w/index");
     let before = std::fs::metadata(&index).unwrap().modified().unwrap();
@@ -92,11 +92,32 @@ fn nothing_is_told_of_a_new_tree_and_then_what_changed_since() {
 fn what_is_not_known_is_not_vouched_for() {
     let Some(scene) = scene() else { return };
     let known = token(&scene, "w");
-    let (_, at) = known.rsplit_once(':').unwrap();
-    let foreign = format!("hedgerow:{}-ab:{at}", "0".repeat(40));
-    let late = format!("{}9", &known);
-    for token in ["", "1795746228083389447", &foreign, &late, "builtin:0:1"] {
-        assert_eq!(answer(&scene, "w", token).1, ["/"], "{token}");
+    scene.add("--detach ../other");
+    let (other, late) = (token(&scene, "other"), format!("{known}9"));
+    for token in [
+        "",
+        "1795746228083389447",
+        "builtin:0:1",
+        "--help",
+        &other,
+        &late,
+    ] {
+        // All there is; not `/`, after which git would believe its untracked cache.
+        let told = answer(&scene, "w", token).1;
+        let expected = [
+            "-",
+            ".gitignore",
+            "a",
+            "d/",
+            "d/-",
+            "d/e/-",
+            "d/f/-",
+            "link",
+            "run.sh",
+            "x/",
+            "x/-",
+        ];
+        assert_eq!(told, expected, "{token}");
     }
     let refused = |place: &str, version: &str| {
         let outcome = ask(&scene, place, version, &known);
@@ -218,7 +239,7 @@ fn a_monitor_of_the_user_stays() {
 #[test]
 fn without_the_program_git_looks_at_everything() {
     let Some(scene) = scene() else { return };
-    let gone = "test -x '/nowhere/hedgerow' && '/nowhere/hedgerow' worktree monitor";
+    let gone = "test -x '/nowhere/hedgerow' && '/nowhere/hedgerow' worktree monitor --";
     let mut command = Program::Git.command(&scene.path("w"));
     command.args(["config", "--worktree", "core.fsmonitor", gone]);
     run(command).ok("config");
@@ -228,4 +249,58 @@ fn without_the_program_git_looks_at_everything() {
         (status.text().as_str(), status.stderr.as_str()),
         (" M a\n", "")
     );
+}
+
+/// The answer to who asks with an unknown token must not leave what git knew of untracked files.
+#[test]
+fn what_was_not_asked_about_is_found_later() {
+    let Some(scene) = scene() else { return };
+    let status = |story: &str| {
+        let alone = "--no-optional-locks -c core.fsmonitor=false -c core.untrackedCache=false";
+        let git = scene
+            .by_git("w", &format!("{alone} status --porcelain"))
+            .text();
+        let told = scene.by_git("w", "status --porcelain").text();
+        assert_eq!(git, told, "{story}");
+        pause();
+    };
+    status("new");
+    // A directory of the image is moved, and the index is written without a search.
+    std::fs::rename(scene.path("w/d/e"), scene.path("w/x/zz")).unwrap();
+    scene.by_git("w", "add -f a").ok("add");
+    pause();
+    scene.by_git("w", "add -f a").ok("add");
+    status("moved");
+    // Git is not told once.
+    scene.write("w/d/f/n", "n\n");
+    scene
+        .by_git("w", "-c core.fsmonitor=false add -f a")
+        .ok("add");
+    scene.by_git("w", "add -f a").ok("add");
+    status("not told");
+    // What is mounted within is gone again.
+    let within = scene.path("w/q");
+    std::fs::create_dir(&within).unwrap();
+    pause();
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "within", within.to_str().unwrap()]);
+    run(mount).ok("mount");
+    scene.write("w/q/1", "1\n");
+    status("mounted");
+    unmount(&within, false).unwrap();
+    status("unmounted");
+    status("still");
+}
+
+#[test]
+fn the_index_of_another_tree_is_not_believed() {
+    let Some(scene) = scene() else { return };
+    scene.add("--detach ../other");
+    std::fs::remove_file(scene.path("w/a")).unwrap();
+    pause();
+    scene.write("other/x/y", "edited\n");
+    scene.by_git("other", "status --porcelain").ok("status");
+    let index = |place: &str| scene.path(&format!("r/.git/worktrees/{place}/index"));
+    std::fs::copy(index("other"), index("w")).unwrap();
+    assert_eq!(scene.by_git("w", "status --porcelain").text(), " D a\n");
 }

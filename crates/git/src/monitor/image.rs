@@ -38,7 +38,6 @@ pub(crate) fn as_in_image(repository: &Repository, index: &Index) -> Option<AsIn
 pub(super) struct Mounted {
     pub layers: LayeredTree,
     pub changes: LayerChanges,
-    pub name: ImageName,
     /// The index of its image.
     pub image: Index,
 }
@@ -65,7 +64,6 @@ pub(super) fn find(repository: &Repository) -> Result<Option<Mounted>> {
     Ok(Some(Mounted {
         layers,
         changes,
-        name,
         image,
     }))
 }

@@ -9,7 +9,9 @@ use super::image::{compare, find};
 use crate::index::Index;
 use crate::repository::Repository;
 use crate::Result;
-use hedgerow_mounts::{ImageName, CLOCK_LAG_NS};
+use bstr::ByteSlice;
+use hedgerow_fs::{Dir, DirEntry, FileKind};
+use hedgerow_mounts::{LayeredTree, CLOCK_LAG_NS};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The version of the protocol.
@@ -41,18 +43,29 @@ impl Moment {
         }
     }
 
-    /// What git asks with, for changes of a tree over `image` since this moment.
-    pub fn token(self, image: &ImageName) -> Vec<u8> {
-        format!("hedgerow:{image}:{}", self.0).into_bytes()
+    /// What git asks with, for changes since this moment of the tree with these layers.
+    ///
+    /// # Errors
+    /// If the layers are gone or damaged.
+    pub fn token(self, layers: &LayeredTree) -> Result<Vec<u8>> {
+        let token = format!("{}{}", start(layers)?, self.0);
+        Ok(token.into_bytes())
     }
 
-    /// The moment of a token for a tree over `image`.
-    fn of_token(token: &[u8], image: &ImageName) -> Option<Self> {
-        let start = format!("hedgerow:{image}:");
-        let number = token.strip_prefix(start.as_bytes())?;
-        let number = std::str::from_utf8(number).ok()?.parse().ok()?;
-        Some(Moment(number))
+    /// The moment of a token for the tree with these layers.
+    fn of_token(token: &[u8], layers: &LayeredTree) -> Result<Option<Self>> {
+        let start = start(layers)?;
+        let number = token.strip_prefix(start.as_bytes());
+        let number = number.and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
+        Ok(number.map(Moment))
     }
+}
+
+/// What tokens of the tree with these layers begin with: no other tree has the same, also not one over
+/// the same image, or a copy.
+fn start(layers: &LayeredTree) -> Result<String> {
+    let layer = layers.source()?.unwrap_or_default();
+    Ok(format!("{layer}:{}:", layers.state()?.image))
 }
 
 /// The answer for the mounted working tree of `repository`, to who asks with this version of the protocol
@@ -74,51 +87,90 @@ pub fn answer(repository: &Repository, version: &[u8], token: &[u8]) -> Result<O
     let Some(mounted) = find(repository)?.filter(|it| !it.changes.has_mounts) else {
         return Ok(None);
     };
-    let mut answer = [&now.token(&mounted.name)[..], b"\0"].concat();
-    let mut tell = |parts: &[&[u8]]| {
-        parts.iter().for_each(|part| answer.extend_from_slice(part));
-        answer.push(0);
-    };
-    let since = Moment::of_token(token, &mounted.name);
+    let layers = &mounted.layers;
+    let mut answer = Answer::new(now.token(layers)?);
+    let since = Moment::of_token(token, layers)?;
     // Where the clock was set back, it is not known what came first.
     let news = match since.filter(|since| *since <= now) {
-        Some(since) => mounted.layers.news(since.0)?,
+        Some(since) => layers.news(since.0)?,
         None => None,
     };
     let Some(mut news) = news else {
-        tell(&[b"/"]);
-        return Ok(Some(answer));
+        answer.tell_all(repository, &index)?;
+        return Ok(Some(answer.0));
     };
     let known = compare(&index, &mounted.image, &mounted.changes).entries;
     let entries = index.entries().iter().zip(known);
     for (entry, _) in entries.filter(|(_, is_known)| !is_known) {
         let path = index.path(entry);
         if news.is_changed(path) {
-            tell(&[path]);
+            answer.tell(&[path]);
         }
     }
     for directory in &news.directories {
-        let slash: &[u8] = if directory.is_empty() { b"" } else { b"/" };
-        tell(&[directory, slash, ANY_NAME]);
+        answer.tell_names(directory);
     }
-    Ok(Some(answer))
+    Ok(Some(answer.0))
+}
+
+/// An answer: the token, and paths from the top, each with a NUL at its end.
+struct Answer(Vec<u8>);
+
+impl Answer {
+    fn new(token: Vec<u8>) -> Self {
+        let mut answer = Answer(token);
+        answer.0.push(0);
+        answer
+    }
+
+    /// The path made of these parts may be different; with a slash at its end, all below it.
+    fn tell(&mut self, parts: &[&[u8]]) {
+        parts.iter().for_each(|part| self.0.extend_from_slice(part));
+        self.0.push(0);
+    }
+
+    /// Names in this directory may be new, or gone.
+    fn tell_names(&mut self, directory: &[u8]) {
+        let slash: &[u8] = if directory.is_empty() { b"" } else { b"/" };
+        self.tell(&[directory, slash, ANY_NAME]);
+    }
+
+    /// Anything may be different. Git has a word for that, `/`, but forgets nothing of its untracked
+    /// cache then: it would believe that once more after the next answer.
+    fn tell_all(&mut self, repository: &Repository, index: &Index) -> Result<()> {
+        let mut last = None;
+        for (path, _) in index.iter() {
+            let end = path.find_byte(b'/').map_or(path.len(), |slash| slash + 1);
+            if last.replace(&path[..end]) != Some(&path[..end]) {
+                self.tell(&[&path[..end]]);
+            }
+        }
+        let top = Dir::open(repository.require_work_tree()?)?;
+        let mut pending = vec![Vec::new()];
+        while let Some(path) = pending.pop() {
+            let directory = (!path.is_empty())
+                .then(|| top.open_dir(&path))
+                .transpose()?;
+            let directory = directory.as_ref().unwrap_or(&top);
+            for DirEntry { name, kind } in directory.list()? {
+                let is_directory = match kind {
+                    Some(kind) => kind == FileKind::Directory,
+                    None => directory.stat(&name)?.kind == FileKind::Directory,
+                };
+                if is_directory && name != b".git" {
+                    let slash: &[u8] = if path.is_empty() { b"" } else { b"/" };
+                    pending.push([&path, slash, &name].concat());
+                }
+            }
+            self.tell_names(&path);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_token_is_of_one_image_and_one_moment() {
-        let name = |digit: &str| ImageName::parse(&format!("{}-ab", digit.repeat(40))).unwrap();
-        let (image, other) = (name("1"), name("2"));
-        let token = Moment(-7).token(&image);
-        assert_eq!(Moment::of_token(&token, &image), Some(Moment(-7)));
-        assert_eq!(Moment::of_token(&token, &other), None);
-        for foreign in [&b""[..], b"1732", b"builtin:1:2", &token[..token.len() - 2]] {
-            assert_eq!(Moment::of_token(foreign, &image), None);
-        }
-    }
 
     #[test]
     fn what_changes_now_lies_before_soon() {

@@ -438,6 +438,7 @@ impl<'a> Plan<'a> {
             top: &top,
             is_relative: self.is_relative,
             monitor: self.options.monitor.as_deref(),
+            threshold: self.options.threshold,
         };
         match put_on_image(&checkout, wish.maker, &self.options.execution) {
             Ok(on_image) => Ok(Some(on_image)),

@@ -43,6 +43,7 @@ pub(crate) fn copy_settings(repository: &Repository, admin: &Path) -> Result<()>
         .is_some_and(|it| is_hook(it.as_ref()))
     {
         changes.push(ConfigChange::unset("core", "fsmonitor"));
+        changes.push(ConfigChange::unset("core", "fsmonitorHookVersion"));
         changes.push(ConfigChange::unset("core", "untrackedCache"));
     }
     if !changes.is_empty() {

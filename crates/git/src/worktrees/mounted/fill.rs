@@ -1,5 +1,6 @@
 //! Putting a new working tree on an image.
 
+use super::ahead::{can_write_ahead, write_ahead};
 use super::images::{mount_image, mounts, read_index, Found, Images, Wanted};
 use super::maker::ImageMaker;
 use super::store::prune_images;
@@ -16,7 +17,7 @@ use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{may_mount, LockFile};
-use hedgerow_mounts::{hindrance, Base, Hindrance, ImageName, LayeredTree, Lower, TreeState};
+use hedgerow_mounts::{hindrance, Base, Hindrance, LayeredTree, Lower, TreeState};
 use std::path::Path;
 
 /// How often an image is looked for that somebody removes at the same time.
@@ -27,6 +28,8 @@ pub(crate) struct OnImage {
     found: Found,
     /// What making the image had to tell.
     warnings: Vec<String>,
+    /// What was written ahead of the mount, where the commit differs from the image.
+    written: Option<Done>,
 }
 
 /// What is checked out in a new working tree.
@@ -42,6 +45,8 @@ pub(crate) struct Checkout<'a> {
     pub is_relative: bool,
     /// The program that git asks what changed there.
     pub monitor: Option<&'a Path>,
+    /// With fewer files than this to write, a single worker writes them.
+    pub threshold: Option<u64>,
 }
 
 /// Finds or makes an image for a new working tree, makes its layers, and mounts it. If this fails,
@@ -62,21 +67,23 @@ pub(crate) fn put_on_image(
     };
     let directory = linked.git_dir().join(LAYERS);
     let layers = LayeredTree::create(&directory, checkout.top, state)?;
-    let laid = lay(checkout, &layers, &lower, &found.image.name, index);
-    if let Err(error) = laid {
-        drop(lower);
-        // The reason why it is not mounted is told.
-        let _ = layers.remove_top(checkout.top);
-        let _ = make_top_again(checkout);
-        for name in ["gitdir", "index"] {
-            let _ = hedgerow_fs::remove_file(&linked.git_dir().join(name));
+    let laid = match lay(checkout, &layers, &lower, &found, index, execution) {
+        Ok(laid) => laid,
+        Err(error) => {
+            drop(lower);
+            // The reason why it is not mounted is told.
+            let _ = layers.remove_top(checkout.top);
+            let _ = make_top_again(checkout);
+            for name in ["gitdir", "index"] {
+                let _ = hedgerow_fs::remove_file(&linked.git_dir().join(name));
+            }
+            let _ = remove_tree(&directory);
+            release(linked, &layers);
+            return Err(error);
         }
-        let _ = remove_tree(&directory);
-        release(linked, &layers);
-        return Err(error);
-    }
+    };
     drop(lower);
-    if let (Ok(true), Some(program)) = (laid, checkout.monitor) {
+    if let Some(program) = checkout.monitor.filter(|_| laid.is_watched) {
         // Without it, git looks at every file.
         if let Err(error) = watch(linked, program) {
             warnings.push(format!("git is not told what changes here: {error}"));
@@ -86,7 +93,11 @@ pub(crate) fn put_on_image(
         // A store that is too large costs space only.
         let _ = prune_images(linked, false, false);
     }
-    Ok(OnImage { found, warnings })
+    Ok(OnImage {
+        found,
+        warnings,
+        written: laid.written,
+    })
 }
 
 /// The image for a new working tree, mounted, and its index.
@@ -122,40 +133,67 @@ fn mounted_image(
     }
 }
 
+/// A working tree that was just mounted.
+struct Laid {
+    /// Git is to ask what changes there.
+    is_watched: bool,
+    /// What was written ahead.
+    written: Option<Done>,
+}
+
 /// Makes the layers of a working tree, its links and its index, and mounts it. Git sees a working tree
-/// there as soon as it is mounted, and then all of it is there. Returns whether git is to ask what
-/// changes there.
+/// there as soon as it is mounted, and then all of it is there: what differs from the image was written
+/// ahead, as far as that is possible.
 fn lay(
     checkout: &Checkout<'_>,
     layers: &LayeredTree,
     lower: &Lower,
-    image: &ImageName,
-    (content, mut index): (Vec<u8>, Index),
-) -> Result<bool> {
+    found: &Found,
+    (mut content, mut index): (Vec<u8>, Index),
+    execution: &Execution,
+) -> Result<Laid> {
     let (linked, top) = (checkout.linked, checkout.top);
-    let dot_git = layers.upper().join(".git");
+    let upper = layers.upper();
+    let dot_git = upper.join(".git");
     linked.link_worktree_by(top, &dot_git, linked.git_dir(), checkout.is_relative)?;
+    let is_other = linked.commit(&checkout.commit)?.tree != found.tree;
+    let mut written = None;
+    if is_other && can_write_ahead(linked, layers.state()?.is_privileged)? {
+        // Whoever is killed from here on leaves leftovers, not changes.
+        layers.forget()?;
+        write_index(linked, &content)?;
+        let (done, of_commit) = write_ahead(linked, &upper, &index, checkout.threshold, execution)?;
+        (written, index) = (Some(done), of_commit);
+        content.clear();
+    }
     let mut moment = Moment::soon();
-    let vouching = match checkout.monitor {
-        Some(_) if is_watch_wished(linked, &index)? => {
-            layers.prepare(lower)?;
-            // From here on, nothing changes in the layer.
-            moment = Moment::soon();
-            Some(vouching(linked, image, &mut index, moment)?)
-        }
-        _ => None,
-    };
-    let is_watched = vouching.is_some();
-    let mut lock = LockFile::acquire(linked.index_path())?;
-    lock.write_all(&vouching.unwrap_or(content))?;
-    linked.settings().sharing.open_lock(&lock)?;
-    lock.commit()?;
+    let is_watched = checkout.monitor.is_some() && is_watch_wished(linked, &index)?;
+    if is_watched {
+        layers.prepare(lower)?;
+        // From here on, nothing changes in the layer.
+        moment = Moment::soon();
+        content = vouching(linked, layers, &mut index, moment)?;
+    }
+    if !content.is_empty() {
+        write_index(linked, &content)?;
+    }
     layers.save()?;
     if is_watched {
         moment.wait();
     }
     layers.mount(top, lower)?;
-    Ok(is_watched)
+    Ok(Laid {
+        is_watched,
+        written,
+    })
+}
+
+fn write_index(linked: &Repository, content: &[u8]) -> Result<()> {
+    let mut lock = LockFile::acquire(linked.index_path())?;
+    lock.write_all(content)?;
+    linked.settings().sharing.open_lock(&lock)?;
+    lock.commit()?;
+    Ok(())
 }
 
 /// Makes the top again, for files: it went with the sign.
@@ -187,7 +225,9 @@ pub(crate) fn fill(
 ) -> Result<Done> {
     let head = linked.head()?.id();
     let tree = head.map(|id| linked.commit(&id)).transpose()?;
-    let mut done = if tree.is_some_and(|commit| commit.tree == on_image.found.tree) {
+    let mut done = if let Some(written) = on_image.written {
+        written
+    } else if tree.is_some_and(|commit| commit.tree == on_image.found.tree) {
         note_reset(linked, execution)?;
         let hook = linked.run_post_index_change(true, false).err();
         Done {

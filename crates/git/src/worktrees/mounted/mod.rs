@@ -5,6 +5,7 @@
 //! of a working tree are in its administrative directory, which is locked, so that neither
 //! `git worktree prune` nor `git worktree remove` takes the changes for leftovers (`attach`).
 
+mod ahead;
 mod attach;
 mod compare;
 mod fill;

@@ -9,14 +9,14 @@ use crate::repository::Repository;
 use crate::worktree::write_options;
 use crate::{untracked_cache, Result};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_mounts::ImageName;
+use hedgerow_mounts::LayeredTree;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// With fewer files than this, git looks at all of them faster than a program starts.
 const WORTH_FILES: usize = 10_000;
 /// What the command that git runs ends with.
-const WORDS: &[u8] = b" worktree monitor";
+const WORDS: &[u8] = b" worktree monitor --";
 
 /// Whether a value of `core.fsmonitor` is the command of a mounted working tree.
 pub(crate) fn is_hook(value: &BStr) -> bool {
@@ -32,18 +32,18 @@ fn hook(program: &Path) -> BString {
         .into()
 }
 
-/// The bytes of an index like `index`, that of the image with this name, which vouches for all files of
-/// the new working tree `linked` as of `moment`.
+/// The bytes of an index like `index`, which vouches for all files of the new working tree `linked` with
+/// these layers as of `moment`.
 pub(super) fn vouching(
     linked: &Repository,
-    image: &ImageName,
+    layers: &LayeredTree,
     index: &mut Index,
     moment: Moment,
 ) -> Result<Vec<u8>> {
     for entry in index.entries_mut() {
         entry.flags.fsmonitor_valid = entry.mode != Mode::Gitlink;
     }
-    index.set_fsmonitor_token(Some(moment.token(image)));
+    index.set_fsmonitor_token(Some(moment.token(layers)?));
     *index.untracked_cache_mut() = untracked_cache::of_clean(linked, index);
     let mut content = Vec::new();
     index.write(&mut content, &write_options(linked)?);

@@ -2,6 +2,7 @@
 
 use crate::scene::{can_mount, Scene};
 use hedgerow_testkit::{differences, isolate};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 
 /// Files that conversions change, each way.
 fn with_conversions(scene: &Scene) {
@@ -161,6 +162,57 @@ fn what_differs_from_the_nearest_image_is_written() {
     repository.commit("four");
     compare(&scene, "far");
     assert_eq!(scene.images().len(), 3);
+}
+
+/// Into the layer, ahead of its mount; with a hook that may look at files, through the mount.
+#[test]
+fn what_differs_is_the_same_written_ahead() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    let repository = &scene.repository;
+    for path in [
+        "gone/x/1", "gone/2", "dir/file", "dir.c", "some/1", "some/2",
+    ] {
+        repository.write(path, path);
+    }
+    repository.write("file", "file\n");
+    repository.commit("two");
+    scene.add("../first");
+    for path in ["gone", "dir", "dir.c", "file", "some/1", "link"] {
+        repository.remove(path);
+    }
+    repository.write("dir", "a file\n");
+    repository.write("file/in/a", "directory\n");
+    repository.write("some/new", "new\n");
+    repository.symlink("link", "run.sh");
+    repository.git(&["add", "-A"]);
+    repository.git(&["update-index", "--chmod=-x", "run.sh"]);
+    repository.git(&["commit", "-qm", "three"]);
+    repository.git(&["checkout", "-q", "-f", "HEAD"]);
+    compare(&scene, "w");
+    let upper = |place: &str, path: &str| {
+        let upper = scene.path(&format!("r/.git/worktrees/{place}/hedgerow/upper"));
+        std::fs::symlink_metadata(upper.join(path)).ok()
+    };
+    // Hidden where it begins; nothing is copied.
+    assert!(upper("w", "gone").is_some_and(|it| it.file_type().is_char_device()));
+    assert!(upper("w", "d").is_none() && upper("w", "some/2").is_none());
+    assert_eq!(scene.images().len(), 1);
+    let seen = scene.path("seen");
+    let hook = format!("#!/bin/sh\nls > '{}'\n", seen.display());
+    repository.write(".git/hooks/post-index-change", hook);
+    let path = scene.path("r/.git/hooks/post-index-change");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    compare(&scene, "v");
+    scene.hedgerow("r", "worktree add --mount ../u").ok("add");
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert_eq!(seen, "a\nd\ndir\nfile\nlink\nrun.sh\nsome\n");
+    assert_eq!(
+        differences(&scene.tree("w"), &scene.tree("u")),
+        Vec::<String>::new()
+    );
 }
 
 #[test]

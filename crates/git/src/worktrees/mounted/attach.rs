@@ -3,6 +3,7 @@
 use super::held::{hold, layered, lock_half_made, Held, INITIALIZING, LOCK_REASON};
 use super::images::{mount_image, mounts, note_user, recorded_store, Images, Wanted};
 use super::maker::ImageMaker;
+use crate::index::Index;
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
 use crate::worktrees::{write_line, WorkingTree};
@@ -178,7 +179,7 @@ fn refuse_hidden_parent(repository: &Repository, tree: &WorkingTree) -> Result<(
 
 /// Ends the making of a working tree whose maker was killed: its lock is held, so nobody makes it.
 fn end_adding(repository: &Repository, held: &Held) -> Result<()> {
-    let Held { tree, layers, .. } = held;
+    let tree = &held.tree;
     match tree.lock_reason()? {
         Some(reason) if reason == INITIALIZING => {}
         Some(_) => return Ok(()),
@@ -192,9 +193,13 @@ fn end_adding(repository: &Repository, held: &Held) -> Result<()> {
         .id()
         .map(|id| repository.commit(&id))
         .transpose()?;
-    let image = ImageName::parse(&layers.state()?.image);
-    let head = head.map(|head| head.tree.to_string());
-    if head.is_none() || head != image.map(|image| image.tree) {
+    // The index of the commit is written when all its files are there; until then it is the image's.
+    let hash = repository.hash_kind();
+    let index = Index::load(&tree.git_dir.join("index"), &tree.git_dir, hash)?;
+    let index = index
+        .as_ref()
+        .and_then(|(index, _)| index.cache_tree()?.root_id());
+    if head.is_none() || index.copied() != head.map(|head| head.tree) {
         let path = tree.path.display();
         return Err(Error::Setup {
             reason: format!(

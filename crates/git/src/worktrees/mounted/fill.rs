@@ -172,7 +172,7 @@ fn lay(
         layers.prepare(lower)?;
         // From here on, nothing changes in the layer.
         moment = Moment::soon();
-        content = vouching(linked, layers, &mut index, moment)?;
+        content = vouching(linked, layers, &content, &mut index, moment)?;
     }
     if !content.is_empty() {
         write_index(linked, &content)?;

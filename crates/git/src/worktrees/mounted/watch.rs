@@ -33,21 +33,29 @@ fn hook(program: &Path) -> BString {
 }
 
 /// The bytes of an index like `index`, which vouches for all files of the new working tree `linked` with
-/// these layers as of `moment`.
+/// these layers as of `moment`. `written`: the bytes of `index`, if they are known.
 pub(super) fn vouching(
     linked: &Repository,
     layers: &LayeredTree,
+    written: &[u8],
     index: &mut Index,
     moment: Moment,
 ) -> Result<Vec<u8>> {
+    let has_neither = index.untracked_cache().is_none() && index.fsmonitor_token().is_none();
     for entry in index.entries_mut() {
         entry.flags.fsmonitor_valid = entry.mode != Mode::Gitlink;
     }
     index.set_fsmonitor_token(Some(moment.token(layers)?));
     *index.untracked_cache_mut() = untracked_cache::of_clean(linked, index);
-    let mut content = Vec::new();
-    index.write(&mut content, &write_options(linked)?);
-    Ok(content)
+    let extended = has_neither.then(|| index.extend(written)).flatten();
+    Ok(match extended {
+        Some(content) => content,
+        None => {
+            let mut content = Vec::new();
+            index.write(&mut content, &write_options(linked)?);
+            content
+        }
+    })
 }
 
 /// Makes git ask `program` what changed in the working tree `linked`.

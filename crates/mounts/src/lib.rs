@@ -32,7 +32,7 @@ pub use error::{Error, Result};
 pub use kind::ImageKind;
 pub use lock::TreeLock;
 pub use lost::{lost_trees, LostTree};
-pub use news::{LayerNews, CLOCK_LAG_NS};
+pub use news::LayerNews;
 pub use permission::{hindrance, Hindrance};
 pub use sign::{sign_directory, SIGN_EXTENSION};
 pub use state::TreeState;

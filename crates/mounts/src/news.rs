@@ -3,18 +3,19 @@
 
 use crate::changes::{joined, names, prefix, standing, Standing};
 use crate::{LayeredTree, Result};
-use hedgerow_fs::{Dir, Timestamp};
+use hedgerow_fs::{Dir, SpoolFile, Timestamp};
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
-/// So long the clock of files may be behind that of the system, which ticks more finely, in nanoseconds.
-pub const CLOCK_LAG_NS: i128 = 12_000_000;
-const SECOND_NS: i128 = 1_000_000_000;
+/// How long a later time stamp is waited for: most file systems have one after 10 ms at the latest.
+const STAMP_LIMIT: Duration = Duration::from_millis(40);
+const STAMP_PAUSE: Duration = Duration::from_micros(500);
 
 /// What changed in a layer since a moment.
 #[derive(Debug)]
 pub struct LayerNews {
     upper: Dir,
-    since_ns: i128,
+    since: Timestamp,
     /// The directories with new or lost names, those below the replaced ones among them. The top has an
     /// empty path.
     pub directories: Vec<Vec<u8>>,
@@ -26,16 +27,41 @@ pub struct LayerNews {
 }
 
 impl LayeredTree {
-    /// What changed in the layer since `since_ns`, in nanoseconds since 1970. `None` if anything may have:
-    /// a directory of the image was moved.
+    /// The time stamp of a file that changes now, on the file system of the layer: no other clock tells
+    /// what comes before a change there, and what after.
+    ///
+    /// # Errors
+    /// If no file can be made beside the layer.
+    pub fn now(&self) -> Result<Timestamp> {
+        let file = SpoolFile::create(self.directory())?.into_read_file();
+        Ok(file.stat()?.ctime)
+    }
+
+    /// The same, later than `earlier`. Where that takes too long, it is the same.
+    ///
+    /// # Errors
+    /// As of [`now`](Self::now).
+    pub fn now_after(&self, earlier: Timestamp) -> Result<Timestamp> {
+        let begun = Instant::now();
+        loop {
+            let now = self.now()?;
+            if now > earlier || begun.elapsed() >= STAMP_LIMIT {
+                return Ok(now);
+            }
+            std::thread::sleep(STAMP_PAUSE);
+        }
+    }
+
+    /// What changed in the layer at the time stamp `since` or later. `None` if anything may have: a
+    /// directory of the image was moved.
     ///
     /// # Errors
     /// If the layer cannot be read.
-    pub fn news(&self, since_ns: i128) -> Result<Option<LayerNews>> {
+    pub fn news(&self, since: Timestamp) -> Result<Option<LayerNews>> {
         let prefix = prefix(self.state()?.is_privileged);
         let mut news = LayerNews {
             upper: Dir::open(&self.upper())?,
-            since_ns,
+            since,
             directories: Vec::new(),
             replaced: BTreeSet::new(),
             last: None,
@@ -45,7 +71,7 @@ impl LayeredTree {
             let is_top = path.is_empty();
             let directory = (!is_top).then(|| news.upper.open_dir(&path)).transpose()?;
             let directory = directory.as_ref().unwrap_or(&news.upper);
-            let is_new = is_since(directory.stat_self()?.ctime, since_ns);
+            let is_new = directory.stat_self()?.ctime >= since;
             let standing = if is_top {
                 Standing::Merged
             } else {
@@ -87,7 +113,7 @@ impl LayerNews {
             _ => Some(&self.upper),
         };
         let stat = directory.and_then(|directory| directory.stat(name).ok());
-        stat.is_none_or(|stat| is_since(stat.ctime, self.since_ns)) || self.is_replaced(path)
+        stat.is_none_or(|stat| stat.ctime >= self.since) || self.is_replaced(path)
     }
 
     fn is_replaced(&self, path: &[u8]) -> bool {
@@ -95,12 +121,4 @@ impl LayerNews {
         let mut above = slashes.map(|(at, _)| &path[..at]);
         above.any(|directory| self.replaced.contains(directory))
     }
-}
-
-/// Whether a file of which the status changed at `ctime` may have done so since `since_ns`.
-fn is_since(ctime: Timestamp, since_ns: i128) -> bool {
-    // A file system that keeps no fractions of seconds loses up to one.
-    let lag = CLOCK_LAG_NS + if ctime.nanoseconds == 0 { SECOND_NS } else { 0 };
-    let ctime_ns = i128::from(ctime.seconds) * SECOND_NS + i128::from(ctime.nanoseconds);
-    ctime_ns + lag >= since_ns
 }

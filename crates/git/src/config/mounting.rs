@@ -58,33 +58,27 @@ impl MountSettings {
     /// # Errors
     /// [`Error::Config`] if one of them has no value of its kind, or the path is not absolute.
     pub fn load(config: &Config) -> Result<Self> {
-        const MOUNT: &str = "hedgerow.worktreeMount";
-        const MONITOR: &str = "hedgerow.worktreeMonitor";
         const STORE: &str = "hedgerow.imageStore";
         const FORMAT: &str = "hedgerow.imageFormat";
         let bad = |reason: String| Err(Error::Config { reason });
-        let worktrees = match config.string(MOUNT) {
-            None => WorktreeMount::Never,
-            Some(word) => match word.as_slice() {
-                b"never" => WorktreeMount::Never,
-                b"auto" => WorktreeMount::Auto,
-                b"always" => WorktreeMount::Always,
-                _ => return bad(format!("'{MOUNT}' is auto, always or never, not '{word}'")),
-            },
-        };
-        let monitor = match config.string(MONITOR) {
-            None => WorktreeMonitor::Auto,
-            Some(word) => match word.as_slice() {
-                b"never" => WorktreeMonitor::Never,
-                b"auto" => WorktreeMonitor::Auto,
-                b"always" => WorktreeMonitor::Always,
-                _ => {
-                    return bad(format!(
-                        "'{MONITOR}' is auto, always or never, not '{word}'"
-                    ))
-                }
-            },
-        };
+        let worktrees = choice(
+            config,
+            "hedgerow.worktreeMount",
+            [
+                ("auto", WorktreeMount::Auto),
+                ("always", WorktreeMount::Always),
+                ("never", WorktreeMount::Never),
+            ],
+        )?;
+        let monitor = choice(
+            config,
+            "hedgerow.worktreeMonitor",
+            [
+                ("auto", WorktreeMonitor::Auto),
+                ("always", WorktreeMonitor::Always),
+                ("never", WorktreeMonitor::Never),
+            ],
+        )?;
         let shared_store = config
             .path(STORE)?
             .filter(|path| !path.as_os_str().is_empty());
@@ -119,4 +113,17 @@ impl MountSettings {
                 .unwrap_or(DISTANCE),
         })
     }
+}
+
+/// What the word that is set for `key` means, which is one of three; the default if it is not set.
+fn choice<T: Copy + Default>(config: &Config, key: &str, words: [(&str, T); 3]) -> Result<T> {
+    let Some(word) = config.string(key) else {
+        return Ok(T::default());
+    };
+    let found = words.iter().find(|(known, _)| word == *known);
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let [first, second, third] = words.map(|(known, _)| known);
+        let reason = format!("'{key}' is {first}, {second} or {third}, not '{word}'");
+        Error::Config { reason }
+    })
 }

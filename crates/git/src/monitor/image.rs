@@ -9,7 +9,7 @@ use crate::repository::Repository;
 use crate::worktrees::mounted::{layers_of, read_index, recorded_store};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_mounts::{ImageName, LayerChanges, LayeredTree};
+use hedgerow_mounts::{ImageName, LayerChanges};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -36,7 +36,6 @@ pub(crate) fn as_in_image(repository: &Repository, index: &Index) -> Option<AsIn
 
 /// A mounted working tree.
 pub(super) struct Mounted {
-    pub layers: LayeredTree,
     pub changes: LayerChanges,
     /// The index of its image.
     pub image: Index,
@@ -61,11 +60,7 @@ pub(super) fn find(repository: &Repository) -> Result<Option<Mounted>> {
         return Ok(None);
     };
     let (_, image) = read_index(repository, &image)?;
-    Ok(Some(Mounted {
-        layers,
-        changes,
-        image,
-    }))
+    Ok(Some(Mounted { changes, image }))
 }
 
 /// Compares the `index` of a working tree with that of its `image`.

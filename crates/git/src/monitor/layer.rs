@@ -8,11 +8,11 @@
 use super::image::{compare, find};
 use crate::index::Index;
 use crate::repository::Repository;
+use crate::worktrees::mounted::layers_of;
 use crate::Result;
 use bstr::ByteSlice;
-use hedgerow_fs::{Dir, DirEntry, FileKind};
-use hedgerow_mounts::{LayeredTree, CLOCK_LAG_NS};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use hedgerow_fs::{Dir, DirEntry, FileKind, Timestamp};
+use hedgerow_mounts::LayeredTree;
 
 /// The version of the protocol.
 const VERSION: &[u8] = b"2";
@@ -20,45 +20,29 @@ const VERSION: &[u8] = b"2";
 /// not exist.
 const ANY_NAME: &[u8] = b"-";
 
-/// A moment, in nanoseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Moment(i128);
+/// What git asks with, for changes of the tree with these layers at the time stamp `since` or later.
+///
+/// # Errors
+/// If the layers are gone or damaged.
+pub(crate) fn token(layers: &LayeredTree, since: Timestamp) -> Result<Vec<u8>> {
+    let Timestamp {
+        seconds,
+        nanoseconds,
+    } = since;
+    Ok(format!("{}{seconds}.{nanoseconds}", start(layers)?).into_bytes())
+}
 
-impl Moment {
-    fn now() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        Moment(now.map_or(0, |now| now.as_nanos() as i128))
-    }
-
-    /// A moment that is late enough for everything up to now to lie before it.
-    pub fn soon() -> Self {
-        Moment(Moment::now().0 + CLOCK_LAG_NS + 1)
-    }
-
-    /// Waits until it has come.
-    pub fn wait(self) {
-        let left_ns = (self.0 - Moment::now().0).clamp(0, CLOCK_LAG_NS + 1);
-        if left_ns > 0 {
-            std::thread::sleep(Duration::from_nanos(left_ns as u64));
-        }
-    }
-
-    /// What git asks with, for changes since this moment of the tree with these layers.
-    ///
-    /// # Errors
-    /// If the layers are gone or damaged.
-    pub fn token(self, layers: &LayeredTree) -> Result<Vec<u8>> {
-        let token = format!("{}{}", start(layers)?, self.0);
-        Ok(token.into_bytes())
-    }
-
-    /// The moment of a token for the tree with these layers.
-    fn of_token(token: &[u8], layers: &LayeredTree) -> Result<Option<Self>> {
-        let start = start(layers)?;
-        let number = token.strip_prefix(start.as_bytes());
-        let number = number.and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
-        Ok(number.map(Moment))
-    }
+/// The time stamp of a token for the tree with these layers.
+fn stamp(token: &[u8], layers: &LayeredTree) -> Result<Option<Timestamp>> {
+    let start = start(layers)?;
+    let parse = |rest: &[u8]| {
+        let (seconds, nanoseconds) = std::str::from_utf8(rest).ok()?.split_once('.')?;
+        Some(Timestamp {
+            seconds: seconds.parse().ok()?,
+            nanoseconds: nanoseconds.parse().ok()?,
+        })
+    };
+    Ok(token.strip_prefix(start.as_bytes()).and_then(parse))
 }
 
 /// What tokens of the tree with these layers begin with: no other tree has the same, also not one over
@@ -73,12 +57,15 @@ fn start(layers: &LayeredTree) -> Result<String> {
 ///
 /// # Errors
 /// If an index or the layer of changes cannot be read.
-pub fn answer(repository: &Repository, version: &[u8], token: &[u8]) -> Result<Option<Vec<u8>>> {
+pub fn answer(repository: &Repository, version: &[u8], asked: &[u8]) -> Result<Option<Vec<u8>>> {
     if version != VERSION || repository.settings().ignore_case {
         return Ok(None);
     }
+    let Some(layers) = layers_of(repository.git_dir())? else {
+        return Ok(None);
+    };
     // What changes from now on is told the next time, too.
-    let now = Moment::now();
+    let now = layers.now()?;
     let (path, hash) = (repository.index_path(), repository.hash_kind());
     let Some((index, _)) = Index::load(path, repository.git_dir(), hash)? else {
         return Ok(None);
@@ -87,12 +74,11 @@ pub fn answer(repository: &Repository, version: &[u8], token: &[u8]) -> Result<O
     let Some(mounted) = find(repository)?.filter(|it| !it.changes.has_mounts) else {
         return Ok(None);
     };
-    let layers = &mounted.layers;
-    let mut answer = Answer::new(now.token(layers)?);
-    let since = Moment::of_token(token, layers)?;
+    let mut answer = Answer::new(token(&layers, now)?);
     // Where the clock was set back, it is not known what came first.
-    let news = match since.filter(|since| *since <= now) {
-        Some(since) => layers.news(since.0)?,
+    let since = stamp(asked, &layers)?.filter(|since| *since <= now);
+    let news = match since {
+        Some(since) => layers.news(since)?,
         None => None,
     };
     let Some(mut news) = news else {
@@ -165,18 +151,5 @@ impl Answer {
             self.tell_names(&path);
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_changes_now_lies_before_soon() {
-        let soon = Moment::soon();
-        assert!(Moment::now() < soon);
-        soon.wait();
-        assert!(Moment::now() >= soon);
     }
 }

@@ -9,7 +9,7 @@ mod image;
 mod layer;
 
 pub(crate) use image::{as_in_image, AsInImage};
-pub(crate) use layer::Moment;
+pub(crate) use layer::token;
 
 pub use layer::answer;
 

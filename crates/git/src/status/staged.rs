@@ -69,7 +69,8 @@ impl Staged {
 /// entries for whole directories.
 ///
 /// Directories whose tree in the index's cache tree equals HEAD's are skipped; the others are read
-/// in parallel. As by git, the id of the top is not believed. An intent-to-add entry counts as absent from the index.
+/// in parallel. As by git, the id of the top is not believed. An intent-to-add entry counts as absent
+/// from the index.
 pub fn staged<'i>(
     repository: &Repository,
     index: &'i Index,

@@ -8,7 +8,6 @@ use super::watch::{is_watch_wished, vouching, watch};
 use super::{layers_of, release, LAYERS};
 use crate::checkout::{note_reset, Done};
 use crate::index::Index;
-use crate::monitor::Moment;
 use crate::repository::Repository;
 use crate::worktrees::populate::populate_fresh;
 use crate::worktrees::tree_removal::remove_tree;
@@ -166,21 +165,16 @@ fn lay(
         (written, index) = (Some(done), of_commit);
         content.clear();
     }
-    let mut moment = Moment::soon();
     let is_watched = checkout.monitor.is_some() && is_watch_wished(linked, &index)?;
     if is_watched {
-        layers.prepare(lower)?;
         // From here on, nothing changes in the layer.
-        moment = Moment::soon();
-        content = vouching(linked, layers, &content, &mut index, moment)?;
+        layers.prepare(lower)?;
+        content = vouching(linked, layers, &content, &mut index)?;
     }
     if !content.is_empty() {
         write_index(linked, &content)?;
     }
     layers.save()?;
-    if is_watched {
-        moment.wait();
-    }
     layers.mount(top, lower)?;
     Ok(Laid {
         is_watched,

@@ -4,10 +4,9 @@
 use crate::config::{read_file, ConfigChange, MountSettings, UntrackedCache, WorktreeMonitor};
 use crate::convert::shell_quoted;
 use crate::index::{Index, Mode};
-use crate::monitor::Moment;
 use crate::repository::Repository;
 use crate::worktree::write_options;
-use crate::{untracked_cache, Result};
+use crate::{monitor, untracked_cache, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_mounts::LayeredTree;
 use std::os::unix::ffi::OsStrExt;
@@ -33,20 +32,22 @@ fn hook(program: &Path) -> BString {
 }
 
 /// The bytes of an index like `index`, which vouches for all files of the new working tree `linked` with
-/// these layers as of `moment`. `written`: the bytes of `index`, if they are known.
+/// these layers, as they are now and when it is mounted. `written`: the bytes of `index`, if known.
 pub(super) fn vouching(
     linked: &Repository,
     layers: &LayeredTree,
     written: &[u8],
     index: &mut Index,
-    moment: Moment,
 ) -> Result<Vec<u8>> {
+    let last = layers.now()?;
     let has_neither = index.untracked_cache().is_none() && index.fsmonitor_token().is_none();
     for entry in index.entries_mut() {
         entry.flags.fsmonitor_valid = entry.mode != Mode::Gitlink;
     }
-    index.set_fsmonitor_token(Some(moment.token(layers)?));
     *index.untracked_cache_mut() = untracked_cache::of_clean(linked, index);
+    // No change of the layer has this time stamp yet, and every later one has it or a later one.
+    let since = layers.now_after(last)?;
+    index.set_fsmonitor_token(Some(monitor::token(layers, since)?));
     let extended = has_neither.then(|| index.extend(written)).flatten();
     Ok(match extended {
         Some(content) => content,

@@ -77,7 +77,7 @@ impl LayeredTree {
     }
 }
 
-/// The names in a directory, and whether each is one.
+/// The names in a directory, and whether each is that of a directory.
 pub(crate) fn names(directory: &Dir) -> Result<Vec<(Vec<u8>, bool)>> {
     let entries = directory.list()?.into_iter();
     let names = entries.map(|entry| {

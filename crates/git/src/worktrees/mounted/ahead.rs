@@ -17,7 +17,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Whether that is possible for the working tree of `linked`: a hook is to find all files.
+/// Whether that is possible for the working tree of `linked`: whiteouts need root, and a hook that git runs
+/// after it has written the index expects all files.
 pub(super) fn can_write_ahead(linked: &Repository, is_privileged: bool) -> Result<bool> {
     let hook = linked.hook("post-index-change")?;
     Ok(is_privileged && !matches!(hook, Hook::Found(_)))

@@ -6,11 +6,11 @@
 //! moment of the last answer. All else may have changed.
 
 use super::image::{compare, find};
-use crate::index::Index;
+use crate::index::{joined, Index};
 use crate::repository::Repository;
 use crate::worktrees::mounted::layers_of;
 use crate::Result;
-use bstr::ByteSlice;
+use bstr::{BString, ByteSlice};
 use hedgerow_fs::{Dir, DirEntry, FileKind, Timestamp};
 use hedgerow_mounts::LayeredTree;
 
@@ -117,8 +117,7 @@ impl Answer {
 
     /// Names in this directory may be new, or gone.
     fn tell_names(&mut self, directory: &[u8]) {
-        let slash: &[u8] = if directory.is_empty() { b"" } else { b"/" };
-        self.tell(&[directory, slash, ANY_NAME]);
+        self.tell(&[&joined(directory.as_bstr(), ANY_NAME.as_bstr())]);
     }
 
     /// Anything may be different. Git has a word for that, `/`, but forgets nothing of its untracked
@@ -132,7 +131,7 @@ impl Answer {
             }
         }
         let top = Dir::open(repository.require_work_tree()?)?;
-        let mut pending = vec![Vec::new()];
+        let mut pending = vec![BString::default()];
         while let Some(path) = pending.pop() {
             let directory = (!path.is_empty())
                 .then(|| top.open_dir(&path))
@@ -144,8 +143,7 @@ impl Answer {
                     None => directory.stat(&name)?.kind == FileKind::Directory,
                 };
                 if is_directory && name != b".git" {
-                    let slash: &[u8] = if path.is_empty() { b"" } else { b"/" };
-                    pending.push([&path, slash, &name].concat());
+                    pending.push(joined(path.as_bstr(), name.as_bstr()));
                 }
             }
             self.tell_names(&path);

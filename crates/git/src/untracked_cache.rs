@@ -4,13 +4,17 @@
 //! git-update-index(1), "Untracked cache"; the format is in `index::extensions::untracked`.
 
 use crate::config;
+use crate::convert::Conversion;
 use crate::index::{
-    EntryStat, Index, Mode, OuterFile, UntrackedCache, UntrackedRecord, ALL_FILES, FOLDED,
+    Entry, EntryStat, Index, Mode, OuterFile, UntrackedCache, UntrackedRecord, ALL_FILES, FOLDED,
 };
 use crate::repository::Repository;
+use crate::worktree::attribute_files::{directories_above, Direction};
+use crate::worktree::Worktree;
 use crate::Result;
-use bstr::BString;
+use bstr::{BStr, BString};
 use gix_hash::{Kind, ObjectId};
+use hedgerow_engine::Execution;
 use hedgerow_fs::{FileKind, ReadFile, SpoolFile};
 use hedgerow_object::{hash_object, ObjectKind};
 use std::collections::BTreeMap;
@@ -95,20 +99,29 @@ pub(crate) fn prepare(
 }
 
 /// The cache of a working tree in which nothing is but the files of `index`, for a search as the
-/// configuration asks for it; `None` if it is not to be written.
-pub(crate) fn of_clean(repository: &Repository, index: &Index) -> Option<UntrackedCache> {
+/// configuration asks for it; `None` if it is not to be written. `open` opens a file of the index as
+/// the working tree has it.
+///
+/// # Errors
+/// If the attributes of the pattern files cannot be read.
+pub(crate) fn of_clean(
+    repository: &Repository,
+    index: &Index,
+    open: &dyn Fn(&BStr) -> Option<ReadFile>,
+) -> Result<Option<UntrackedCache>> {
     if repository.settings().untracked_cache == config::UntrackedCache::Remove {
-        return None;
+        return Ok(None);
     }
-    let hash = index.hash();
-    let mut cache = empty(identity(repository)?, configured(repository), hash);
-    let info = repository.common_dir().join("info/exclude");
-    let user = repository.settings().excludes_file.as_deref();
-    cache.outer = [outer_file(Some(&info), hash)?, outer_file(user, hash)?];
+    let Some(mut cache) = without_directories(repository, index.hash()) else {
+        return Ok(None);
+    };
+    let Some(ids) = clean_exclude_ids(repository, index, open)? else {
+        return Ok(None);
+    };
     let mut top = Directory::default();
     let mut last = None;
     for (path, entry) in index.iter() {
-        if entry.flags.skip_worktree || !(entry.mode.is_file() || entry.mode == Mode::Symlink) {
+        if entry.flags.skip_worktree || !entry.mode.is_file() {
             continue;
         }
         let (above, name) = hedgerow_tree::split_path(path);
@@ -123,12 +136,57 @@ pub(crate) fn of_clean(repository: &Repository, index: &Index) -> Option<Untrack
         {
             directory = directory.children.entry(part).or_default();
         }
-        if name == IGNORE_FILE && entry.mode.is_file() {
-            directory.exclude_id = Some(entry.id);
+        if name == IGNORE_FILE {
+            directory.exclude_id = ids.get(path).copied();
         }
     }
     top.record(b"", &mut cache.directories);
+    Ok(Some(cache))
+}
+
+/// A cache without records, for a search as the configuration asks for it; `None` if the pattern files
+/// outside of the working tree cannot be read.
+fn without_directories(repository: &Repository, hash: Kind) -> Option<UntrackedCache> {
+    let mut cache = empty(identity(repository)?, configured(repository), hash);
+    let info = repository.common_dir().join("info/exclude");
+    let user = repository.settings().excludes_file.as_deref();
+    cache.outer = [outer_file(Some(&info), hash)?, outer_file(user, hash)?];
     Some(cache)
+}
+
+/// The ids that git records for the pattern files of `index`, none of which has changed: that of its
+/// entry, or, if the file may be converted, that of its content. `None` if one cannot be read.
+fn clean_exclude_ids<'i>(
+    repository: &Repository,
+    index: &'i Index,
+    open: &dyn Fn(&BStr) -> Option<ReadFile>,
+) -> Result<Option<BTreeMap<&'i BStr, ObjectId>>> {
+    let is_pattern_file = |(path, entry): &(&BStr, &Entry)| {
+        // Git does not follow a link to patterns.
+        let is_file = entry.mode.is_file() && entry.mode != Mode::Symlink;
+        let is_there = is_file && !entry.flags.skip_worktree;
+        is_there && hedgerow_tree::split_path(path).1 == IGNORE_FILE
+    };
+    let files: Vec<(&BStr, &Entry)> = index.iter().filter(is_pattern_file).collect();
+    if files.is_empty() {
+        return Ok(Some(BTreeMap::new()));
+    }
+    let worktree = Worktree::open(repository, &Execution::default(), "worktree")?;
+    let directories = directories_above(files.iter().map(|(path, _)| *path));
+    let from_index = Direction::CheckOut {
+        is_removed: &|_| true,
+    };
+    let (converter, _) = worktree.converter(index, &directories, &from_index)?;
+    let id = |(path, entry): (&'i BStr, &Entry)| {
+        if converter.conversion(path) == Conversion::Plain {
+            return Some((path, entry.id));
+        }
+        let mut content = Vec::new();
+        let file = open(path)?;
+        file.read_to_end(&mut content, PATTERNS_LIMIT_BYTES).ok()?;
+        Some((path, pattern_id(&content, index.hash())?))
+    };
+    Ok(files.into_iter().map(id).collect())
 }
 
 /// A directory with nothing but files of an index.

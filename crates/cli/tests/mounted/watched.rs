@@ -88,6 +88,60 @@ fn nothing_is_told_of_a_new_tree_and_then_what_changed_since() {
     assert_eq!(answer(&scene, "w", &third).1, ["x/new/-"]);
 }
 
+/// Of an unchanged pattern file, git records the id in the index; of one that may be converted, that of
+/// its content with a line end behind it.
+#[test]
+fn pattern_files_that_may_be_converted_are_not_read_anew() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    let rules =
+        "* text=auto\nplain/.gitignore -text\ncr/.gitignore eol=crlf\nid/.gitignore ident\n";
+    scene.repository.write(".gitattributes", rules);
+    for directory in ["", "plain/", "cr/", "id/", "id/below/", "empty/"] {
+        let patterns = if directory == "empty/" {
+            ""
+        } else {
+            "*.o\n# $Id$\n"
+        };
+        scene
+            .repository
+            .write(&format!("{directory}.gitignore"), patterns);
+        scene
+            .repository
+            .write(&format!("{directory}file"), "file\n");
+    }
+    std::fs::create_dir(scene.path("r/linked")).unwrap();
+    std::os::unix::fs::symlink("../file", scene.path("r/linked/.gitignore")).unwrap();
+    scene.repository.commit("patterns");
+    scene.watch();
+    // One tree is the image; of the other's files, some are written ahead.
+    scene.add("--detach ../w");
+    scene.repository.write("plain/.gitignore", "*.a\n");
+    scene
+        .repository
+        .write("id/below/.gitignore", "*.a\n# $Id$\n");
+    scene.repository.commit("more");
+    scene.add("--detach ../near");
+    for place in ["w", "near"] {
+        let trace = scene.path("trace");
+        let mut command = Program::Git.command(&scene.path(place));
+        command
+            .args(["status", "--porcelain"])
+            .env("GIT_TRACE2_PERF", &trace);
+        assert_eq!(run(command).text(), "");
+        let trace = std::fs::read_to_string(&trace).unwrap();
+        for figure in ["gitignore-invalidation:0", "opendir:0", "node-creation:0"] {
+            let is_told = trace
+                .lines()
+                .any(|line| line.ends_with(&format!("..{figure}")));
+            assert!(is_told, "{place}: {figure}\n{trace}");
+        }
+        std::fs::remove_file(scene.path("trace")).unwrap();
+    }
+}
+
 #[test]
 fn what_is_not_known_is_not_vouched_for() {
     let Some(scene) = scene() else { return };

@@ -169,7 +169,7 @@ fn lay(
     if is_watched {
         // From here on, nothing changes in the layer.
         layers.prepare(lower)?;
-        content = vouching(linked, layers, &content, &mut index)?;
+        content = vouching(linked, layers, lower, &content, &mut index)?;
     }
     if !content.is_empty() {
         write_index(linked, &content)?;

@@ -8,7 +8,8 @@ use crate::repository::Repository;
 use crate::worktree::write_options;
 use crate::{monitor, untracked_cache, Result};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_mounts::LayeredTree;
+use hedgerow_fs::Dir;
+use hedgerow_mounts::{LayeredTree, Lower};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -32,10 +33,12 @@ fn hook(program: &Path) -> BString {
 }
 
 /// The bytes of an index like `index`, which vouches for all files of the new working tree `linked` with
-/// these layers, as they are now and when it is mounted. `written`: the bytes of `index`, if known.
+/// these layers over the image `lower`, as they are now and when it is mounted. `written`: the bytes of
+/// `index`, if known.
 pub(super) fn vouching(
     linked: &Repository,
     layers: &LayeredTree,
+    lower: &Lower,
     written: &[u8],
     index: &mut Index,
 ) -> Result<Vec<u8>> {
@@ -44,7 +47,9 @@ pub(super) fn vouching(
     for entry in index.entries_mut() {
         entry.flags.fsmonitor_valid = entry.mode != Mode::Gitlink;
     }
-    *index.untracked_cache_mut() = untracked_cache::of_clean(linked, index);
+    let layered = [Dir::open(&layers.upper())?, Dir::open(&lower.path)?];
+    let open = |path: &BStr| layered.iter().find_map(|layer| layer.open_file(path).ok());
+    *index.untracked_cache_mut() = untracked_cache::of_clean(linked, index, &open)?;
     // No change of the layer has this time stamp yet, and every later one has it or a later one.
     let since = layers.now_after(last)?;
     index.set_fsmonitor_token(Some(monitor::token(layers, since)?));

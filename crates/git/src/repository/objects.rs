@@ -53,16 +53,7 @@ impl Objects<'_> {
         }
         let location = self.store.locate(&id)?;
         let location = location.ok_or(hedgerow_pack::Error::Missing { id })?;
-        // A small pack can expand to far more than any directory has entries.
-        let size_bytes = reader.size_bytes(&id, location)?;
-        if size_bytes > TREE_LIMIT_BYTES {
-            return Err(Error::CorruptObject {
-                kind: "tree",
-                id,
-                reason: format!("{size_bytes} bytes, more than the limit of {TREE_LIMIT_BYTES}"),
-            });
-        }
-        match reader.read(&id, location)? {
+        match reader.read_within(&id, location, TREE_LIMIT_BYTES)? {
             (ObjectKind::Tree, content) => Ok(content),
             (kind, _) => Err(Error::CorruptObject {
                 kind: "tree",

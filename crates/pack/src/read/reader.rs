@@ -55,6 +55,8 @@ pub struct Reader<'s> {
     pub(crate) held: Option<Base>,
     /// Copies that turned out to be damaged while the current object was being read.
     pub(crate) damaged: Vec<(Location, ObjectId)>,
+    /// Larger objects are not built, nor what they are deltas against, in bytes.
+    pub(crate) limit: u64,
 }
 
 /// A built object: where its bytes are.
@@ -82,6 +84,7 @@ impl<'s> Reader<'s> {
             chain: Chain::default(),
             held: None,
             damaged: Vec::new(),
+            limit: store.options.object_size_limit,
         }
     }
 
@@ -116,6 +119,25 @@ impl<'s> Reader<'s> {
     /// buffer. If that copy is damaged, another one of the store is read.
     pub fn read(&mut self, id: &oid, location: Location) -> Result<(ObjectKind, &[u8])> {
         let (kind, built) = self.read_built(id, location)?;
+        Ok((kind, self.content(built)))
+    }
+
+    /// As [`Reader::read`], of an object of up to `limit` bytes. One that is larger, or a delta against a
+    /// larger one, is not built: a small pack can expand to any size.
+    ///
+    /// # Errors
+    /// A larger one is told as a damaged one.
+    pub fn read_within(
+        &mut self,
+        id: &oid,
+        location: Location,
+        limit: u64,
+    ) -> Result<(ObjectKind, &[u8])> {
+        let usual = self.limit;
+        self.limit = usual.min(limit);
+        let read = self.read_built(id, location);
+        self.limit = usual;
+        let (kind, built) = read?;
         Ok((kind, self.content(built)))
     }
 
@@ -289,7 +311,7 @@ impl<'s> Reader<'s> {
                 actual: base.len() as u64,
             });
         }
-        check_limit(self.store, header.result)?;
+        check_limit(self.limit, header.result)?;
         // Up to twice the base, the result takes no more memory than what it is made of.
         let plain = SMALL_BYTES.max(2 * base.len() as u64);
         if header.result > plain && delta::result_length(instructions)? != header.result {
@@ -308,7 +330,7 @@ impl<'s> Reader<'s> {
     fn inflate_entry(&mut self, place: Place, target: Target) -> Result<usize, Fault> {
         let pack = self.store.pack(place.pack).ok_or(Fault::Outside)?;
         let (entry, input) = pack.entry(place.offset)?;
-        check_limit(self.store, entry.size)?;
+        check_limit(self.limit, entry.size)?;
         if entry.size > SMALL_BYTES && !pack.can_hold(place.offset, entry.size) {
             return Err(Fault::Implausible(entry.size));
         }
@@ -341,7 +363,7 @@ impl<'s> Reader<'s> {
     ) -> Result<(ObjectKind, usize, usize), Fault> {
         self.load_loose(directory, id)?;
         let (header, start) = loose::header(&mut self.stream, &self.input)?;
-        check_limit(self.store, header.size)?;
+        check_limit(self.limit, header.size)?;
         if !can_expand_to(self.input.len() as u64, header.size) {
             return Err(Fault::Implausible(header.size));
         }
@@ -360,8 +382,8 @@ impl<'s> Reader<'s> {
         let unreadable = |error: hedgerow_fs::Error| Fault::Unreadable(error.to_string());
         let _traced = span("read file");
         let file = self.store.open_loose(directory, id).map_err(unreadable)?;
-        let limit = self.store.options.object_size_limit;
-        file.read_to_end(&mut self.input, limit).map_err(unreadable)
+        file.read_to_end(&mut self.input, self.limit)
+            .map_err(unreadable)
     }
 
     /// Whether the object that was walked last is a delta.
@@ -469,9 +491,8 @@ enum Target {
     Delta,
 }
 
-/// Refuses to build what is over the limit of the store.
-fn check_limit(store: &ObjectStore, size: u64) -> Result<(), Fault> {
-    let limit = store.options.object_size_limit;
+/// Refuses to build what is over the limit.
+fn check_limit(limit: u64, size: u64) -> Result<(), Fault> {
     if size > limit || usize::try_from(size).is_err() {
         return Err(Fault::TooLarge { size, limit });
     }

@@ -50,6 +50,7 @@ impl RestingReader {
             chain: Chain::default(),
             held: None,
             damaged: Vec::new(),
+            limit: store.options.object_size_limit,
         };
         let read = reader.read_built(id, location);
         let resting = RestingReader {

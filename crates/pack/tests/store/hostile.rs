@@ -286,6 +286,28 @@ fn the_size_limit_is_kept_and_streams_may_exceed_it() {
 }
 
 #[test]
+fn a_read_within_a_limit_builds_nothing_larger_and_the_next_one_does() {
+    let repository = Repository::bare("sha1");
+    let content = hedgerow_testkit::text(1, 20_000);
+    let size = content.len() as u64;
+    let mut craft = Craft::new();
+    let (packed, _) = craft.add_blob(&content);
+    craft.write(&repository.objects(), "1");
+    let loose = repository.add_loose(&content[1..], 6);
+    let store = open(&repository);
+    let mut reader = Reader::new(&store);
+    for (id, size) in [(packed, size), (loose, size - 1)] {
+        let location = store.locate(&id).unwrap().unwrap();
+        let limit = size - 1;
+        let read = reader.read_within(&id, location, limit).map(|_| ());
+        assert_eq!(fault_of(read), Fault::TooLarge { size, limit });
+        let read = reader.read_within(&id, location, size).unwrap().1.len();
+        assert_eq!(read as u64, size);
+        assert_eq!(reader.read(&id, location).unwrap().1.len() as u64, size);
+    }
+}
+
+#[test]
 fn content_that_is_not_what_the_id_names_is_told_by_verify() {
     let repository = Repository::bare("sha1");
     let mut craft = Craft::new();

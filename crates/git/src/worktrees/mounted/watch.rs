@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// With fewer files than this, git looks at all of them faster than a program starts.
-const WORTH_FILES: usize = 10_000;
+const WORTH_FILES: usize = 5_000;
 /// What the command that git runs ends with.
 const WORDS: &[u8] = b" worktree monitor --";
 

@@ -316,6 +316,20 @@ pub fn file_type(kind: NodeKind) -> u8 {
     }
 }
 
+/// The kind with this number in directories, if there is one.
+pub fn kind_of_type(number: u8) -> Option<NodeKind> {
+    Some(match number {
+        1 => NodeKind::File,
+        2 => NodeKind::Directory,
+        3 => NodeKind::CharacterDevice,
+        4 => NodeKind::BlockDevice,
+        5 => NodeKind::Fifo,
+        6 => NodeKind::Socket,
+        7 => NodeKind::Symlink,
+        _ => return None,
+    })
+}
+
 /// The bits of a kind in a mode.
 pub fn mode_bits(kind: NodeKind) -> u16 {
     match kind {

@@ -138,7 +138,7 @@ fn inodes(image: &Image, findings: &mut Findings) -> Vec<Named> {
         Ok(root) => see(&root, b""),
         Err(error) => findings.add_error(Part::InodeTable, b"", error),
     }
-    let source = match ImageSource::below(image, b"") {
+    let source = match ImageSource::new(image) {
         Ok(source) => source,
         // That of the root has been told.
         Err(_) => return inodes,

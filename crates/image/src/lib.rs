@@ -28,6 +28,7 @@ pub mod runs;
 mod selection;
 mod source;
 pub mod stages;
+pub mod tree;
 pub mod uuid;
 pub mod verity;
 

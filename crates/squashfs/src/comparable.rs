@@ -1,11 +1,13 @@
 //! SquashFS images can be compared: contents are decompressed only if they are stored in different
 //! ways.
 
-use crate::reader::{Entries, InFile};
+use crate::reader::InFile;
 use crate::{Body, Error, File, Image, Inode};
 use bstr::BString;
 use hedgerow_engine::CancelToken;
 use hedgerow_image::compare::{equal_streams, Comparable, EntryIterator, ImageEntry};
+use hedgerow_image::tree::Entries;
+use hedgerow_image::Selection;
 use hedgerow_tree::{Content, Xattr};
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ impl Comparable for Image {
     type Inode = Inode;
 
     fn entries(self: &Arc<Self>) -> Result<EntryIterator<Inode>, Error> {
-        let entries = Entries::all(self)?;
+        let entries = Entries::new(self, Selection::all())?;
         Ok(Box::new(entries.map(|found| {
             found.map(|found| ImageEntry {
                 path: found.path,

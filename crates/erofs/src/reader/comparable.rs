@@ -1,9 +1,9 @@
 //! Images can be compared.
 
 use super::content::InFile;
-use super::tree::Entries;
 use super::{Image, Inode};
 use hedgerow_image::compare::{Comparable, EntryIterator, ImageEntry};
+use hedgerow_image::tree::Entries;
 use hedgerow_image::{Result, Selection};
 use hedgerow_tree::{Content, Xattr};
 use std::sync::Arc;
@@ -14,13 +14,13 @@ impl Comparable for Image {
     fn entries(self: &Arc<Self>) -> Result<EntryIterator<Inode>> {
         let entries = Entries::new(self, Selection::all())?;
         Ok(Box::new(entries.map(|found| {
-            found.map(|(path, inode)| ImageEntry {
-                path,
-                kind: inode.kind,
-                metadata: inode.metadata(),
-                reference: inode.number,
-                is_extended: inode.is_extended,
-                inode,
+            found.map(|found| ImageEntry {
+                path: found.path,
+                kind: found.inode.kind,
+                metadata: found.metadata,
+                reference: found.reference,
+                is_extended: found.inode.is_extended,
+                inode: found.inode,
             })
         })))
     }

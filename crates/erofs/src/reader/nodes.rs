@@ -1,15 +1,15 @@
 //! An image as a source of nodes.
 
 use super::content::InFile;
-use super::tree::Entries;
 use super::{Image, Inode};
+use hedgerow_image::tree::Entries;
 use hedgerow_image::{Error, Result, Selection};
 use hedgerow_tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
 use std::sync::Arc;
 
 /// The nodes of an image in canonical order, the root first. An unreadable entry is returned as an
 /// error, and iteration continues.
-pub struct ImageNodes(Entries);
+pub struct ImageNodes(Entries<Image>);
 
 /// The nodes of `image`: all of them, or those at and below `paths`, with their parent directories.
 /// Contents are read on demand.
@@ -29,7 +29,7 @@ impl Iterator for ImageNodes {
     fn next(&mut self) -> Option<Self::Item> {
         let image = &self.0.image.clone();
         Some(match self.0.next()? {
-            Ok((path, inode)) => Ok(node(image, path, inode)),
+            Ok(found) => Ok(node(image, found.path, found.inode)),
             Err(omission) if omission.path.is_empty() => Err(NodeError::source(omission)),
             Err(omission) => Err(NodeError::entry(omission)),
         })

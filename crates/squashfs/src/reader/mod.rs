@@ -4,7 +4,6 @@
 
 pub(crate) mod data;
 mod directory;
-mod entries;
 mod image;
 mod info;
 mod inode;
@@ -18,7 +17,6 @@ mod xattr;
 
 pub use data::{Piece, Pieces};
 pub use directory::{DirectoryEntry, Listing};
-pub(crate) use entries::Entries;
 pub use hedgerow_image::ReadAt;
 pub use image::Image;
 pub use info::Info;

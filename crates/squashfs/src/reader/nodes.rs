@@ -1,8 +1,8 @@
 //! An image as a source of nodes.
 
-use super::entries::{Entries, ImageEntry};
 use super::{Body, File, Image, Piece};
 use crate::{Error, Result};
+use hedgerow_image::tree::{Entries, FoundEntry};
 use hedgerow_image::Selection;
 use hedgerow_tree::{split_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ const PIECES: usize = 256;
 
 /// The nodes of an image in canonical order, the root first. An unreadable entry is returned as an
 /// error, and iteration continues.
-pub struct ImageNodes(Entries);
+pub struct ImageNodes(Entries<Image>);
 
 /// The nodes of `image`: all of them, or those at and below `paths`, with their parent directories.
 /// Contents are read on demand.
@@ -41,8 +41,8 @@ impl Iterator for ImageNodes {
     }
 }
 
-fn node(image: &Arc<Image>, found: ImageEntry) -> Node {
-    let ImageEntry {
+fn node(image: &Arc<Image>, found: FoundEntry<Image>) -> Node {
+    let FoundEntry {
         path,
         inode,
         metadata,

@@ -103,17 +103,27 @@ impl From<hedgerow::repository::Error> for Failure {
                         .into(),
                 );
             }
-            Error::Fs(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {
-                failure.hint = Some(
-                    "another git process may be at work in this repository; if none is, remove \
-                     the file"
-                        .into(),
-                );
+            Error::Fs(cause) => {
+                if let Some(words) = locked(cause) {
+                    failure.message = words;
+                }
             }
             _ => {}
         }
         failure
     }
+}
+
+/// Git's words if what failed is a lock file that is there already. Programs look for them.
+pub fn locked(error: &hedgerow_fs::Error) -> Option<String> {
+    let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
+    let path = error.path.display();
+    (exists && error.path.extension().is_some_and(|end| end == "lock")).then(|| {
+        format!(
+            "Unable to create '{path}': File exists.\n\nAnother git process seems to be running in \
+             this repository, or the lock file may be stale"
+        )
+    })
 }
 
 impl From<hedgerow::pack::RepackError> for Failure {

@@ -1,5 +1,8 @@
 use crate::descriptors::{obtain, restore_limit_for};
+use crate::interrupt::{caught_signal, wait};
 use crate::{Error, Result};
+use rustix::event::PollFlags;
+use rustix::fd::AsFd;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -18,7 +21,8 @@ pub struct Process {
     pub variables: Vec<(OsString, Option<OsString>)>,
     /// Whether its standard output goes to standard error.
     pub output_to_error: bool,
-    /// It is told to end (SIGTERM) when the thread that started it ends, however that comes.
+    /// It is told to end (SIGTERM) when the thread that started it ends, however that comes, and gets the
+    /// signal by which the user interrupts this process.
     pub ends_with_us: bool,
 }
 
@@ -38,9 +42,12 @@ impl Process {
         if self.output_to_error {
             command.stdout(error_stream(&self.program)?);
         }
-        let status = obtain(|| command.status())
-            .map_err(|source| Error::new("run", &self.program, source))?;
-        Ok(Exit::of(status))
+        let failed = |source| Error::new("run", &self.program, source);
+        let mut child = obtain(|| command.spawn()).map_err(failed)?;
+        if self.ends_with_us {
+            pass_interruption_on(&child);
+        }
+        Ok(Exit::of(child.wait().map_err(failed)?))
     }
 
     /// Runs it with `input` as its standard input and waits for its end. It need not read all of
@@ -115,6 +122,23 @@ fn end_with_us(command: &mut std::process::Command) {
     };
     // SAFETY: only calls of the system, which are safe after a fork.
     unsafe { command.pre_exec(prepare) };
+}
+
+/// Waits for the end of a program, or until this process is interrupted; then the program gets the same
+/// signal. Where the system has no descriptors of processes, it does nothing.
+fn pass_interruption_on(child: &std::process::Child) {
+    let pid = rustix::process::Pid::from_child(child);
+    let Ok(ended) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
+        return;
+    };
+    if wait(ended.as_fd(), PollFlags::IN).is_ok() {
+        return;
+    }
+    let signal = caught_signal().and_then(rustix::process::Signal::from_named_raw);
+    if let Some(signal) = signal {
+        // It may be over already.
+        let _ = rustix::process::pidfd_send_signal(&ended, signal);
+    }
 }
 
 fn error_stream(program: &Path) -> Result<std::process::Stdio> {

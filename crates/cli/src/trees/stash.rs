@@ -7,7 +7,7 @@ use super::pathspec_file::PathspecFile;
 use super::run::Run;
 use super::writing::Writing;
 use crate::arguments::{Arguments, Command};
-use crate::failure::{Failure, REFUSED};
+use crate::failure::{locked, Failure, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
 use crate::trees::{self, checkout_options, messages};
@@ -252,15 +252,7 @@ fn pushed(run: &Run<'_>, command: &Push, is_save: bool) -> Result<u8, Failure> {
 fn unless_locked<T>(result: Result<T, Error>, output: &Output) -> Result<Option<T>, Failure> {
     match result {
         Err(Error::Fs(error)) if error.path.ends_with("index.lock") => {
-            if error.kind() == std::io::ErrorKind::AlreadyExists {
-                output.error(format_args!(
-                    "Unable to create '{}': File exists.\n\nAnother git process seems to be running \
-                     in this repository, or the lock file may be stale",
-                    error.path.display()
-                ));
-            } else {
-                output.error(error);
-            }
+            output.error(locked(&error).unwrap_or_else(|| error.to_string()));
             output.error("could not write index");
             Ok(None)
         }

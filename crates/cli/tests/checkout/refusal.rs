@@ -1,7 +1,7 @@
 //! What a checkout must not lose: it is refused exactly when git refuses it, in the same words,
 //! and then nothing has been touched.
 
-use crate::support::{Pair, Repository};
+use crate::support::{Pair, Repository, RunHedgerow};
 
 type Prepare = fn(&Repository);
 
@@ -391,6 +391,23 @@ fn states_of_a_branch() {
         }),
     ];
     compare_all(cases);
+}
+
+/// Editors look for these words.
+#[test]
+fn a_locked_index_is_told_in_git_s_words() {
+    let repository = origin();
+    repository.write(".git/index.lock", "");
+    for words in [&["checkout", "-q", "-f", "HEAD"][..], &["reset", "--hard"]] {
+        let outcome = repository.hedgerow(words);
+        let said = outcome
+            .stderr
+            .replace(repository.root.to_str().unwrap(), "");
+        let expected =
+            "fatal: Unable to create '/.git/index.lock': File exists.\n\nAnother git process \
+                        seems to be running in this repository, or the lock file may be stale\n";
+        assert_eq!((outcome.code, said.as_str()), (128, expected));
+    }
 }
 
 #[test]

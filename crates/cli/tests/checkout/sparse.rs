@@ -109,6 +109,21 @@ fn a_file_that_came_back_outside_belongs_to_the_working_tree() {
     }
 }
 
+/// Rules are not a cone unless that is said.
+#[test]
+fn rules_of_old_are_patterns() {
+    let mut pair = Pair::of(&origin(), "without core.sparseCheckoutCone");
+    pair.each("sparse as it was done by hand", |repository| {
+        repository.git(&["config", "core.sparseCheckout", "true"]);
+        repository.write(".git/info/sparse-checkout", "/*\n!/b/\n");
+    });
+    pair.checkout(&["first"]);
+    pair.checkout(&["second"]);
+    for words in [&["set", "c"][..], &["add", "b"], &["reapply"]] {
+        pair.both("sparse-checkout", "", words, &[]);
+    }
+}
+
 #[test]
 fn a_directory_in_the_place_of_a_file_outside_stays() {
     each_form(|pair, words| {

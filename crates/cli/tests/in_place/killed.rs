@@ -51,6 +51,35 @@ fn at_any_moment() {
     );
 }
 
+/// Git obeys a signal to its process alone, too: it does not wait for a server that says nothing.
+#[test]
+fn while_the_server_is_silent() {
+    let home = temporary();
+    make(home.path());
+    let mut silent = isolated("sh");
+    let script = "printf '#!/bin/sh\\nexec cat >/dev/null\\n' >silent; chmod +x silent";
+    silent.current_dir(home.path()).args(["-c", script]);
+    run(silent).ok("the server is made");
+    for (signal, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
+        let case = Case {
+            home: home.path(),
+            what: format!("SIG{signal}, the server is silent"),
+            signal,
+            number,
+            to_group: false,
+        };
+        let server = format!("--upload-pack={}/silent", home.path().display());
+        let mut child = clone_with(home.path(), "clone", &[&server]);
+        std::thread::sleep(Duration::from_millis(300));
+        case.send(&child);
+        let ended = child.wait().unwrap();
+        wait_for_others(home.path(), &case.what);
+        let is_ours = ended.signal() == Some(number) || ended.code() == Some(128 + number);
+        assert!(is_ours, "{}: {ended:?}", case.what);
+        assert!(!home.path().join("clone").exists(), "{}", case.what);
+    }
+}
+
 /// What is there after a clone ended.
 #[derive(Clone, Copy)]
 enum Left {
@@ -142,9 +171,14 @@ impl Case<'_> {
 
 /// Starts a clone, in a process group of its own.
 fn clone(home: &Path, name: &str) -> Child {
+    clone_with(home, name, &[])
+}
+
+fn clone_with(home: &Path, name: &str, options: &[&str]) -> Child {
     let mut command = isolated(HEDGEROW);
     command
         .args(["clone", "-q"])
+        .args(options)
         .arg(format!("file://{}/source", home.display()));
     command.arg(name).current_dir(home).process_group(0);
     command.env("TMPDIR", home.join("tmp")).env(MARK, home);

@@ -195,7 +195,7 @@ impl CheckoutSettings {
             trust_ctime: on("core.trustctime")?,
             big_file_bytes: big_file_bytes(config)?,
             sparse_checkout: off("core.sparseCheckout")?,
-            sparse_checkout_cone: on("core.sparseCheckoutCone")?,
+            sparse_checkout_cone: off("core.sparseCheckoutCone")?,
             index_version: config.integer("index.version")?.or(many_files.then_some(4)),
             index_skip_hash: config.bool("index.skipHash")?.unwrap_or(many_files),
             index_sparse: off("index.sparse")?,

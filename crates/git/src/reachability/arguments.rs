@@ -261,7 +261,7 @@ impl<'r> RevisionArguments<'r> {
         let head = match self.repository.head() {
             // As in a repository that is being cloned: it has no `HEAD` yet.
             Err(Error::Reference {
-                reason: ReferenceProblem::BadTarget(_),
+                reason: ReferenceProblem::BadTarget(_) | ReferenceProblem::Absent,
                 ..
             }) => None,
             head => head?.id(),

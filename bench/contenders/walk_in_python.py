@@ -60,9 +60,10 @@ def threads_by_hand(top, count=32):
 def scandir_rs(top):
     import scandir_rs as module
 
+    # Without the extended form, it leaves out symbolic links.
     found = 0
-    for _, directories, files in module.Walk(top):
-        found += len(directories) + len(files)
+    for _, directories, files, links, others, _ in module.Walk(top, return_type=module.ReturnType.Ext):
+        found += len(directories) + len(files) + len(links) + len(others)
     return found
 
 

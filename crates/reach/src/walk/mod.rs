@@ -13,6 +13,7 @@ mod queue;
 mod topology;
 
 pub(crate) use prepare::Pending;
+pub(crate) use queue::Queue;
 
 use crate::commits::{flag, CommitIndex, Commits, State};
 use crate::finder::Finder;
@@ -22,7 +23,6 @@ use crate::request::{Missing, NoWalk, Order, Request, Side};
 use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
-use queue::Queue;
 use std::collections::VecDeque;
 
 /// A walk over commits.

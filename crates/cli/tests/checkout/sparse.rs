@@ -239,3 +239,63 @@ fn a_file_in_the_place_of_a_submodule_outside_stays() {
         assert!(pair.hedgerow.path("out/module").exists());
     }
 }
+
+/// What is outside of a new cone goes, even if it is the user's current directory.
+#[test]
+fn the_current_directory_goes_if_it_is_outside() {
+    let origin = Repository::init(&[]);
+    let paths = ["top", "out/f", "out/deep/f", "other/f"];
+    origin.commit_files(&paths.map(|path| (path, path)), "first");
+    for directory in ["out", "out/deep"] {
+        let mut pair = Pair::of(&origin, directory);
+        pair.each("ignored files", |repository| {
+            repository.write(".git/info/exclude", "*.o\n");
+            for path in ["out/x.o", "out/deep/x.o", "other/x.o"] {
+                repository.write(path, "");
+            }
+        });
+        pair.both("sparse-checkout", directory, &["set", "--cone"], &[]);
+        assert!(!pair.hedgerow.path("out").exists());
+    }
+}
+
+/// To patterns, a submodule is a directory: git tries to remove it. A cone has it as it has a file.
+#[test]
+fn a_submodule_is_a_directory_to_patterns() {
+    let origin = Repository::init(&[]);
+    origin.commit_files(&[("in/f", "file\n"), ("top", "top\n")], "first");
+    let head = origin.ask(&["rev-parse", "HEAD"]);
+    for path in ["module", "in/module"] {
+        let entry = format!("160000,{head},{path}");
+        origin.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    }
+    origin.git(&["commit", "-qm", "with submodules"]);
+    origin.git(&["tag", "second"]);
+    for (patterns, is_cone) in [
+        ("/*\n!/*/\n/in/\n", false),
+        ("/*\n!/*/\n/in/\n", true),
+        ("/*\n!/*/\n/in/\n!/in/*/\n", false),
+        ("/*\n!/*/\n/in/\n!/in/*/\n", true),
+        ("module/\n", false),
+        ("*\n!module/\n", false),
+        ("*\n!module\n", false),
+    ] {
+        for words in [
+            &["switch", "--detach", "second"][..],
+            &["reset", "--hard", "-q"],
+            &["read-tree", "-m", "-u", "HEAD"],
+            &["sparse-checkout", "reapply"],
+            &["reset", "-q", "HEAD~1"],
+        ] {
+            let mut pair = Pair::of(&origin, &format!("{patterns:?} {is_cone} {words:?}"));
+            pair.each("sparse", |repository| {
+                repository.write("module/mine", "mine\n");
+                repository.git(&["config", "core.sparseCheckout", "true"]);
+                let is_cone = if is_cone { "true" } else { "false" };
+                repository.git(&["config", "core.sparseCheckoutCone", is_cone]);
+                repository.write(".git/info/sparse-checkout", patterns);
+            });
+            pair.both(words[0], "", &words[1..], &[]);
+        }
+    }
+}

@@ -342,7 +342,7 @@ impl Journey<'_> {
                 Untracked::Keep
             },
             list_changes: false,
-            writes_outside: false,
+            writes_outside: &|_| false,
             needs_all: true,
             share: Share::All,
         };

@@ -97,3 +97,28 @@ fn files_whose_stat_data_alone_are_stale_are_not_written_anew() {
         }
     }
 }
+
+/// With conflicts, git leaves the changes of other files in the index, and writes none of them outside
+/// of a sparse checkout.
+#[test]
+fn conflicts_keep_other_changes_outside_of_a_sparse_checkout_in_the_index() {
+    for (conflict, words) in [
+        ("top", &["apply"][..]),
+        ("top", &["pop", "--index"]),
+        ("a/f", &["pop"]),
+        ("none", &["apply"]),
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{conflict} {words:?}"));
+        pair.is_dated = true;
+        pair.any_trees = true;
+        pair.each("a stash and a sparse checkout", |repository| {
+            for path in ["top", "a/f", "b/f"] {
+                repository.write(path, "stashed\n");
+            }
+            repository.git(&["stash", "-q"]);
+            repository.commit_files(&[(conflict, "committed\n")], "second");
+            repository.git(&["sparse-checkout", "set", "--no-cone", "/top"]);
+        });
+        pair.both("stash", "", words, &[]);
+    }
+}

@@ -299,3 +299,43 @@ fn a_submodule_is_a_directory_to_patterns() {
         }
     }
 }
+
+/// What leaves a sparse checkout and becomes a file, or a submodule, meanwhile is removed as that.
+#[test]
+fn a_submodule_that_becomes_a_file_outside_is_removed_as_a_file() {
+    let origin = Repository::init(&[]);
+    origin.commit_files(&[("out/x", "file\n"), ("in/f", "file\n")], "first");
+    let head = origin.ask(&["rev-parse", "HEAD"]);
+    origin.git(&["tag", "file"]);
+    let entry = format!("160000,{head},out/x");
+    origin.git(&["update-index", "--cacheinfo", &entry]);
+    origin.git(&["commit", "-qm", "with a submodule"]);
+    origin.git(&["tag", "module"]);
+    for (from, to) in [("module", "file"), ("file", "module")] {
+        for there in ["file", "link", "empty directory", "directory", "nothing"] {
+            for words in [
+                &["checkout", "-q", "-f"][..],
+                &["reset", "-q", "--hard"],
+                &["read-tree", "--reset", "-u"],
+            ] {
+                let words = [words, &[to]].concat();
+                let mut pair = Pair::of(&origin, &format!("{from} {there} {words:?}"));
+                pair.each("in the place", |repository| {
+                    repository.git(&["reset", "-q", from]);
+                    repository.remove("out");
+                    match there {
+                        "file" => repository.write("out/x", "mine\n"),
+                        "link" => repository.symlink("out/x", "y"),
+                        "directory" => repository.write("out/x/mine", "mine\n"),
+                        "nothing" => {}
+                        _ => std::fs::create_dir_all(repository.path("out/x")).unwrap(),
+                    }
+                    repository.git(&["config", "core.sparseCheckout", "true"]);
+                    repository.git(&["config", "core.sparseCheckoutCone", "false"]);
+                    repository.write(".git/info/sparse-checkout", "/in\n");
+                });
+                pair.both(words[0], "", &words[1..], &[]);
+            }
+        }
+    }
+}

@@ -304,9 +304,12 @@ fn forget_behind_links(session: &Session<'_>, states: &mut [State], index: &Inde
         let Some(above) = first_blocking(&session.root, path)? else {
             continue;
         };
-        let leads_on = match hedgerow_fs::stat(&place(above))? {
-            Some(found) => found.kind == FileKind::Directory,
-            None => true,
+        let leads_on = match hedgerow_fs::stat(&place(above)) {
+            Ok(Some(found)) => found.kind == FileKind::Directory,
+            Ok(None) => true,
+            // Git does not know what is behind a link that leads in circles.
+            Err(error) if error.is_absent() => false,
+            Err(error) => return Err(error.into()),
         };
         if leads_on && hedgerow_fs::lstat(&place(path))?.is_none() {
             *state = State::Absent;

@@ -122,3 +122,29 @@ fn conflicts_keep_other_changes_outside_of_a_sparse_checkout_in_the_index() {
         pair.both("stash", "", words, &[]);
     }
 }
+
+/// git looks in the working tree for what is staged as removed, too, and not behind a link.
+#[test]
+fn what_is_staged_as_removed_is_not_looked_for_beyond_a_link() {
+    for target in ["../b", "nowhere"] {
+        for words in [
+            &["push"][..],
+            &["push", "-u"],
+            &["push", "-a", "-k"],
+            &["push", "--", "a", "top"],
+            &["push", "-S"],
+            &["push", "--", "top"],
+        ] {
+            let mut pair = Pair::of(&origin(), &format!("{target} {words:?}"));
+            pair.any_trees = true;
+            pair.each("a link above", |repository| {
+                repository.remove("a");
+                repository.symlink("a", target);
+                repository.write("top", "mine\n");
+                repository.git(&["add", "-A"]);
+                repository.write("new", "new\n");
+            });
+            pair.both("stash", "", words, &[]);
+        }
+    }
+}

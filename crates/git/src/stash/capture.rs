@@ -144,10 +144,11 @@ impl Changes {
         gone.map(|change| change.path.as_bstr())
     }
 
-    /// The first of them with a symbolic link above it: git looks for each in the working tree.
+    /// The first of them with a symbolic link above it: git looks for each in the working tree, unless
+    /// a directory is there.
     fn removed_beyond_link(&self, session: &Session<'_>) -> Result<Option<&BStr>> {
         for path in self.removed() {
-            if is_beyond_link(session, path)? {
+            if is_beyond_link(session, path)? && !leads_to_directory(session, path)? {
                 return Ok(Some(path));
             }
         }

@@ -171,7 +171,9 @@ impl<'s> Walk<'s> {
             self.mark_edges(&list)?;
             self.list = list;
         }
-        if let Some(Side::Left | Side::Right) = self.request.side {
+        // As with git, commits that are shown without a walk have no side.
+        let has_sides = self.request.no_walk.is_none();
+        if let (Some(Side::Left | Side::Right), true) = (self.request.side, has_sides) {
             self.keep_side();
         }
         Ok(())

@@ -18,6 +18,7 @@ pub mod clone;
 pub mod config;
 pub mod convert;
 pub mod dates;
+mod describe;
 pub mod diff;
 pub mod diffstat;
 mod discover;

@@ -655,3 +655,30 @@ fn a_wrong_root_of_the_cache_tree_is_not_believed() {
         origin.ask(&["rev-parse", "two^{tree}"])
     );
 }
+
+/// A link that leads in circles is in the place of a directory.
+#[test]
+fn a_link_that_leads_in_circles_is_replaced_as_any() {
+    let origin = Repository::init(&[]);
+    origin.commit_files(&[("d/f", "one\n"), ("top", "one\n")], "one");
+    origin.commit_files(&[("d/f", "two\n")], "two");
+    for words in [
+        &["checkout", "-f", "HEAD"][..],
+        &["checkout", "-f", "HEAD~1"],
+        &["checkout", "HEAD"],
+        &["checkout", "HEAD~1"],
+        &["reset", "--hard", "HEAD~1"],
+        &["reset", "--merge", "HEAD~1"],
+        &["reset", "--keep", "HEAD~1"],
+        &["restore", "."],
+        &["checkout", "--", "d"],
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        pair.each("a loop", |repository| {
+            repository.remove("d");
+            repository.symlink("d", "d");
+            repository.write("top", "mine\n");
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+    }
+}

@@ -254,3 +254,103 @@ fn a_file_in_the_place_of_a_submodule_outside_stays() {
         assert!(pair.hedgerow.path("out/module").exists());
     }
 }
+
+/// What is outside of a new cone goes, even if it is the user's current directory.
+#[test]
+fn the_current_directory_goes_if_it_is_outside() {
+    let origin = Repository::init(&[]);
+    let paths = ["top", "out/f", "out/deep/f", "other/f"];
+    origin.commit_files(&paths.map(|path| (path, path)), "first");
+    for directory in ["out", "out/deep"] {
+        let mut pair = Pair::of(&origin, directory);
+        pair.each("ignored files", |repository| {
+            repository.write(".git/info/exclude", "*.o\n");
+            for path in ["out/x.o", "out/deep/x.o", "other/x.o"] {
+                repository.write(path, "");
+            }
+        });
+        pair.both("sparse-checkout", directory, &["set", "--cone"], &[]);
+        assert!(!pair.hedgerow.path("out").exists());
+    }
+}
+
+/// To patterns, a submodule is a directory: git tries to remove it. A cone has it as it has a file.
+#[test]
+fn a_submodule_is_a_directory_to_patterns() {
+    let origin = Repository::init(&[]);
+    origin.commit_files(&[("in/f", "file\n"), ("top", "top\n")], "first");
+    let head = origin.ask(&["rev-parse", "HEAD"]);
+    for path in ["module", "in/module"] {
+        let entry = format!("160000,{head},{path}");
+        origin.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    }
+    origin.git(&["commit", "-qm", "with submodules"]);
+    origin.git(&["tag", "second"]);
+    for (patterns, is_cone) in [
+        ("/*\n!/*/\n/in/\n", false),
+        ("/*\n!/*/\n/in/\n", true),
+        ("/*\n!/*/\n/in/\n!/in/*/\n", false),
+        ("/*\n!/*/\n/in/\n!/in/*/\n", true),
+        ("module/\n", false),
+        ("*\n!module/\n", false),
+        ("*\n!module\n", false),
+    ] {
+        for words in [
+            &["switch", "--detach", "second"][..],
+            &["reset", "--hard", "-q"],
+            &["read-tree", "-m", "-u", "HEAD"],
+            &["sparse-checkout", "reapply"],
+            &["reset", "-q", "HEAD~1"],
+        ] {
+            let mut pair = Pair::of(&origin, &format!("{patterns:?} {is_cone} {words:?}"));
+            pair.each("sparse", |repository| {
+                repository.write("module/mine", "mine\n");
+                repository.git(&["config", "core.sparseCheckout", "true"]);
+                let is_cone = if is_cone { "true" } else { "false" };
+                repository.git(&["config", "core.sparseCheckoutCone", is_cone]);
+                repository.write(".git/info/sparse-checkout", patterns);
+            });
+            pair.both(words[0], "", &words[1..], &[]);
+        }
+    }
+}
+
+/// What leaves a sparse checkout and becomes a file, or a submodule, meanwhile is removed as that.
+#[test]
+fn a_submodule_that_becomes_a_file_outside_is_removed_as_a_file() {
+    let origin = Repository::init(&[]);
+    origin.commit_files(&[("out/x", "file\n"), ("in/f", "file\n")], "first");
+    let head = origin.ask(&["rev-parse", "HEAD"]);
+    origin.git(&["tag", "file"]);
+    let entry = format!("160000,{head},out/x");
+    origin.git(&["update-index", "--cacheinfo", &entry]);
+    origin.git(&["commit", "-qm", "with a submodule"]);
+    origin.git(&["tag", "module"]);
+    for (from, to) in [("module", "file"), ("file", "module")] {
+        for there in ["file", "link", "empty directory", "directory", "nothing"] {
+            for words in [
+                &["checkout", "-q", "-f"][..],
+                &["reset", "-q", "--hard"],
+                &["read-tree", "--reset", "-u"],
+            ] {
+                let words = [words, &[to]].concat();
+                let mut pair = Pair::of(&origin, &format!("{from} {there} {words:?}"));
+                pair.each("in the place", |repository| {
+                    repository.git(&["reset", "-q", from]);
+                    repository.remove("out");
+                    match there {
+                        "file" => repository.write("out/x", "mine\n"),
+                        "link" => repository.symlink("out/x", "y"),
+                        "directory" => repository.write("out/x/mine", "mine\n"),
+                        "nothing" => {}
+                        _ => std::fs::create_dir_all(repository.path("out/x")).unwrap(),
+                    }
+                    repository.git(&["config", "core.sparseCheckout", "true"]);
+                    repository.git(&["config", "core.sparseCheckoutCone", "false"]);
+                    repository.write(".git/info/sparse-checkout", "/in\n");
+                });
+                pair.both(words[0], "", &words[1..], &[]);
+            }
+        }
+    }
+}

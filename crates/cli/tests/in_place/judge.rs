@@ -38,11 +38,32 @@ pub fn accepts(it: &Difference, any_words: bool) -> Option<&'static str> {
         Some("git cannot put a file aside that is a directory in the index")
     } else if is_stash && it.is_crossed && our.code == git.code {
         Some("git's stash leaves or loses files in the place of directories")
+    } else if is_stash && git.code == 1 && our.code == 0 && git.stderr.contains(OUTSIDE) {
+        Some("git makes an entry, but takes nothing back that a pathspec asks for outside of the cone")
+    } else if both_refuse && git.stderr.ends_with("fatal: could not reset --hard\n") {
+        Some("git ends after it has put changes aside, and leaves them there")
+    } else if git.code == our.code && it.left.is_empty() && says_untruths(it) {
+        Some("git says that a file stays which it removes")
     } else if is_stash && git.stderr.ends_with(untracked) && our.stderr.ends_with(untracked) {
         Some("git stops at the first untracked file that cannot come back")
     } else {
         None
     }
+}
+
+/// What `git add` says that git runs to take changes back.
+const OUTSIDE: &str = "outside of your sparse-checkout definition";
+
+/// Whether git says of files that they stay which are gone, and says the same otherwise.
+fn says_untruths(it: &Difference) -> bool {
+    let is_untrue = |line: &&str| {
+        let path = line.strip_prefix("error: Path '");
+        let path = path
+            .and_then(|it| it.strip_suffix("' not uptodate; will not remove from working tree."));
+        path.is_some_and(|path| !it.after.contains_key(format!("work/{path}").as_bytes()))
+    };
+    let (git, our) = (it.git.stderr.lines(), it.our.stderr.lines());
+    it.git.stdout == it.our.stdout && git.filter(|line| !is_untrue(line)).eq(our)
 }
 
 /// Whether git's lines are there, with others.

@@ -224,12 +224,68 @@ fn the_output_is_a_file_of_the_format_of_its_name() {
 fn what_is_not_expanded_is_an_error() {
     let repository = Repository::init(&[]);
     repository.write(".gitattributes", "s export-subst\n");
-    repository.write("s", "$Format:%(describe)$\n");
+    repository.write("s", "$Format:%(trailers)$\n");
     repository.commit("one");
     let mut command = HEDGEROW.command(&repository.root);
     command.args(["archive", "HEAD"]);
-    let said = run(command).failed(128, "describe");
-    assert!(said.contains("%(describe"), "{said}");
+    let said = run(command).failed(128, "trailers");
+    assert!(said.contains("%(trailers"), "{said}");
+}
+
+/// Only the first `%(describe)` of an archive is expanded, even if it is malformed or empty.
+#[test]
+fn one_commit_is_described() {
+    const FORMATS: [&str; 26] = [
+        "%(describe)",
+        "%h %(describe) %h",
+        "a\n%-(describe:match=nothing)b",
+        "%+(describe) % (describe)",
+        "%++(describe)",
+        "%(describe:)",
+        "%(describe:tags)",
+        "%(describe:tags=false)",
+        "%(describe:tags=,match=light)",
+        "%(describe:tags,tags=no,match=*)",
+        "%(describe:tags=sometimes)",
+        "%(describe:tags,)",
+        "%(describe:,tags)",
+        "%(describe:abbrev=0)",
+        "%(describe:abbrev=1)",
+        "%(describe:abbrev= 12)",
+        "%(describe:abbrev=-3)",
+        "%(describe:abbrev=99)",
+        "%(describe:abbrev=)",
+        "%(describe:abbrev=x,tags)",
+        "%(describe:match=one)",
+        "%(describe:match=on*,match=light,tags,exclude=*e)",
+        "%(describe:exclude=two)",
+        "%(describe:exclude=)",
+        "%(describe:unknown)",
+        "%(describes)",
+    ];
+    for format in FORMATS {
+        let repository = Repository::init(&[]);
+        repository.write(".gitattributes", "*.s export-subst\n");
+        repository.commit("one");
+        repository.git(&["tag", "-a", "-m", "m", "one"]);
+        repository.write("plain.s", "$Format:%h$ $Format:%(nothing)$\n");
+        repository.commit("two");
+        repository.git(&["tag", "-a", "-m", "m", "two"]);
+        for number in 0..8 {
+            let place = ["", "a/", "b/", "c/d/"][number % 4];
+            repository.write(
+                format!("{place}{number}.s"),
+                format!("{number}$Format:{format}$\n"),
+            );
+        }
+        repository.write("z.s", "$Format:%(describe) %(describe)$\n");
+        repository.commit("three");
+        repository.git(&["tag", "light"]);
+        repository.commit_files(&[("last", "")], "four");
+        for revision in ["HEAD", "HEAD~1", "two", "one~0", "HEAD^{tree}"] {
+            same(&repository, "", &["--mtime=@1600000000", revision]);
+        }
+    }
 }
 
 /// A process gets the files in the order of the archive, whatever the number of workers.

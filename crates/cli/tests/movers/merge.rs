@@ -393,3 +393,23 @@ fn edit(it: &Repository, random: &mut Random) {
         }
     }
 }
+
+/// To git, a HEAD of only zeros has no commit, so that any may be its first.
+#[test]
+fn a_head_of_zeros_begins_with_what_is_merged() {
+    for line in [
+        "merge --ff-only main",
+        "merge main",
+        "merge --ff-only -q main~1",
+        "merge --no-ff main",
+    ] {
+        let mut twins = Twins::new(line, |repository| {
+            repository.commit_files(&[("file", "one\n")], "one");
+            repository.commit_files(&[("file", "two\n"), ("other", "")], "two");
+            repository.git(&["checkout", "-q", "--detach"]);
+            repository.git(&["rm", "-q", "file", "other"]);
+            repository.write(".git/HEAD", format!("{}\n", "0".repeat(40)));
+        });
+        twins.line(line);
+    }
+}

@@ -274,6 +274,23 @@ fn what_is_left_out_after_no_walk_has_commits_followed() {
     }
 }
 
+#[test]
+fn commits_that_are_not_followed_have_no_side() {
+    let scene = scene(10, "sha1", Storage::Loose, Graph::None);
+    for side in ["--left-only", "--right-only"] {
+        for words in [
+            &["--no-walk", "main", "main~3"][..],
+            &["--no-walk=unsorted", "--objects", "main~3"],
+            &["--no-walk", "--count", "main"],
+            &["--no-walk", "main...main~3"],
+            &["--no-walk", "main", "^main~3"],
+            &["main", "main~3"],
+        ] {
+            compare(&scene, &[&["rev-list", side], words].concat(), "");
+        }
+    }
+}
+
 /// Other threads read them: with grafts, replacements, tags, and one that is damaged.
 #[test]
 fn references_to_thousands_of_commits() {

@@ -163,6 +163,7 @@ impl<'r> Batcher<'r> {
                 size_bytes,
                 change,
                 place: None,
+                describing: None,
             },
         }
     }
@@ -225,6 +226,7 @@ pub(super) fn root(shared: &Arc<Shared>, hash: gix_hash::Kind) -> Node {
             size_bytes: 0,
             change: None,
             place: None,
+            describing: None,
         }),
     }
 }

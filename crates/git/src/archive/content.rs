@@ -1,7 +1,9 @@
 //! The content of an entry, read on demand, on any thread.
 
+use super::described::{described, Described};
 use super::facts::Facts;
-use super::filters::{Filters, Place};
+use super::filters::Filters;
+use super::queue::{Place, Queue};
 use super::source::Source;
 use super::subst;
 use super::walk::Change;
@@ -15,6 +17,7 @@ use hedgerow_pack::{
     Location, ObjectId, ObjectKind, ObjectStore, ObjectStream, Reader, RestingReader, SharedBases,
 };
 use hedgerow_tree::{Content, Handle, NodeError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Blobs of more bytes than this are streamed where possible. That takes constant memory but twice
@@ -40,6 +43,9 @@ pub(super) struct Shared {
     /// For opening the repository again to collect facts about the commit.
     environment: Environment,
     facts: OnceLock<Result<Facts, String>>,
+    /// Where files wait in their order for the only `%(describe)` of an archive.
+    describing: Arc<Queue>,
+    is_described: AtomicBool,
     pub filters: Filters,
     /// Idle readers with their buffers, as many as were used at the same time.
     kits: Mutex<Vec<Kit>>,
@@ -64,6 +70,8 @@ impl Shared {
             strict_placeholders: options.strict_placeholders,
             environment: repository.environment().clone(),
             facts: OnceLock::new(),
+            describing: Arc::default(),
+            is_described: AtomicBool::new(false),
             filters: Filters::new(repository, source)?,
             kits: Mutex::default(),
             warnings: Mutex::default(),
@@ -126,6 +134,8 @@ pub(super) struct InCommit {
     pub change: Option<Change>,
     /// Its place in the queue before a filter process, where files go through it in their order.
     pub place: Option<Place>,
+    /// Its place in the queue of files with placeholders. Without one, none is described.
+    pub describing: Option<Place>,
 }
 
 impl Handle for InCommit {
@@ -147,9 +157,11 @@ impl Handle for InCommit {
 }
 
 impl InCommit {
-    /// Takes the next place in the queue before the filter process that changes it, if one does.
+    /// Takes the next place in the queue before the filter process that changes it, if one does, and
+    /// in that of the files with placeholders.
     pub fn queue(&mut self) {
         if let Some(change) = &self.change {
+            self.describing = change.subst.then(|| self.shared.describing.place());
             if let Conversion::Driver(driver) = &change.conversion {
                 let filters = &self.shared.filters;
                 self.place = filters.place(&change.rules.converter, driver);
@@ -184,7 +196,7 @@ impl InCommit {
         }
         let mut kit = self.read()?;
         let changed = self.changed(&change, &mut kit);
-        self.place = None;
+        (self.place, self.describing) = (None, None);
         self.shared.put_back(kit);
         self.change = Some(change);
         let bytes = changed?;
@@ -298,7 +310,8 @@ impl InCommit {
             let facts = self.shared.facts();
             let facts = facts.map_err(|reason| self.unreadable(reason))?;
             if let Some(facts) = facts {
-                let (expanded, left) = subst::expand(&bytes, facts);
+                let mut describe = |text: &[u8]| self.described(text);
+                let (expanded, left) = subst::expand(&bytes, facts, &mut describe)?;
                 for name in left {
                     if self.shared.strict_placeholders {
                         let reason = format!("the placeholder %{name} is not built here");
@@ -312,6 +325,21 @@ impl InCommit {
             }
         }
         Ok(bytes)
+    }
+
+    /// What `%(describe` and what follows it stand for.
+    fn described(&self, text: &[u8]) -> Result<Described> {
+        let Some(place) = &self.describing else {
+            return Ok(Described::Never);
+        };
+        place.wait();
+        if self.shared.is_described.swap(true, Ordering::Relaxed) {
+            return Ok(Described::Kept);
+        }
+        let repository = Repository::discover(&self.shared.environment)?;
+        let commit = self.shared.commit.as_ref();
+        let commit = commit.expect("placeholders are expanded with a commit");
+        described(&repository, commit, text)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Filter programs for contents.
 
+use super::queue::{Place, Queue};
 use super::source::Source;
 use crate::convert::{
     Converter, Delivery, DriverConversion, DriverKind, FilterContext, FilterLane, Filtered,
@@ -11,9 +12,9 @@ use hedgerow_engine::CancelToken;
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::FilterCancel;
 use hedgerow_pack::ObjectId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
@@ -34,48 +35,8 @@ struct Program {
     turn: Mutex<()>,
     /// Idle lanes: one for a process, else as many as the workers needed.
     idle: Mutex<Vec<FilterLane>>,
-    queue: Mutex<Queue>,
-    has_moved: Condvar,
-}
-
-/// Who comes next.
-#[derive(Default)]
-struct Queue {
-    /// Places that were given away.
-    given: u64,
-    /// The place whose turn it is.
-    next: u64,
-    /// Later places that were given up before it was their turn.
-    left: BTreeSet<u64>,
-}
-
-/// A place in the queue before a process, which thereby gets its files in the order of the places. It is
-/// given up when it is dropped.
-pub(super) struct Place {
-    program: Arc<Program>,
-    number: u64,
-}
-
-impl Place {
-    /// Waits until all places before it were given up. Those must be with others.
-    pub fn wait(&self) {
-        let mut queue = lock(&self.program.queue);
-        while queue.next < self.number {
-            let moved = self.program.has_moved.wait(queue);
-            queue = moved.unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let queue = &mut *lock(&self.program.queue);
-        queue.left.insert(self.number);
-        while queue.left.remove(&queue.next) {
-            queue.next += 1;
-        }
-        self.program.has_moved.notify_all();
-    }
+    /// The process gets its files in the order of the places here.
+    queue: Arc<Queue>,
 }
 
 impl Filters {
@@ -101,12 +62,7 @@ impl Filters {
         if conversion.kind == DriverKind::Command {
             return None;
         }
-        let program = self.program(&driver.name);
-        let mut queue = lock(&program.queue);
-        let number = queue.given;
-        queue.given += 1;
-        drop(queue);
-        Some(Place { program, number })
+        Some(self.program(&driver.name).queue.place())
     }
 
     fn program(&self, name: &BString) -> Arc<Program> {

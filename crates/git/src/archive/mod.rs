@@ -7,11 +7,13 @@
 mod batch;
 mod checkout;
 mod content;
+mod described;
 mod extra;
 mod facts;
 mod filters;
 mod mailmap;
 mod pretty;
+mod queue;
 mod rules;
 mod source;
 mod subst;

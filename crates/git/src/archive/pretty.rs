@@ -2,16 +2,18 @@
 //! the request.
 //!
 //! Not expanded, with a warning: times relative to now (`%ar`, `%ah`), signatures (`%G?` and
-//! others), paddings (`%<`, `%>`, `%w`), and `%(describe)` and `%(trailers)` with their options.
+//! others), paddings (`%<`, `%>`, `%w`), and `%(trailers)` with its options; nor `%(describe)` where
+//! files have no order.
 
+use super::described::{Describe, Described, DESCRIBE};
 use super::facts::{Facts, Person};
+use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_date::time::{format, CustomFormat};
 use std::collections::BTreeSet;
 
 /// Prefixes of placeholders that git expands and this module does not.
-const NOT_EXPANDED: [&str; 18] = [
-    "(describe",
+const NOT_EXPANDED: [&str; 17] = [
     "(trailers",
     "(decorate:",
     "G?",
@@ -36,9 +38,10 @@ const NOT_EXPANDED: [&str; 18] = [
 pub(super) fn append(
     format: &[u8],
     facts: &Facts,
+    describe: Describe<'_>,
     out: &mut Vec<u8>,
     left: &mut BTreeSet<&'static str>,
-) {
+) -> Result<()> {
     let mut rest = format;
     while let Some(at) = rest.find_byte(b'%') {
         let (before, after) = rest.split_at(at);
@@ -49,27 +52,40 @@ pub(super) fn append(
             rest = after;
             continue;
         }
-        let is_left = |name: &&&str| {
-            rest.trim_start_with(|c| "+- ".contains(c))
-                .starts_with(name.as_bytes())
-        };
+        let modifier = rest.first().copied().filter(|byte| b"+- ".contains(byte));
+        let name = rest
+            .get(usize::from(modifier.is_some())..)
+            .unwrap_or_default();
+        let is_left = |known: &&&str| name.starts_with(known.as_bytes());
         left.extend(NOT_EXPANDED.iter().find(is_left));
-        match item(rest, facts, out) {
-            Some(length) => rest = rest.get(length..).unwrap_or_default(),
+        let found = if name.starts_with(DESCRIBE.as_bytes()) {
+            match describe(name)? {
+                Described::Text(text, length) => Some((text, length)),
+                Described::Kept => None,
+                Described::Never => {
+                    left.insert(DESCRIBE);
+                    None
+                }
+            }
+        } else {
+            value(name, facts)
+        };
+        // git removes the modifier of an unknown placeholder, for which it has no text.
+        let found = found.or_else(|| modifier.map(|_| (BString::default(), 0)));
+        match found {
+            Some((value, length)) => {
+                push(modifier, &value, out);
+                rest = name.get(length..).unwrap_or_default();
+            }
             None => out.push(b'%'),
         }
     }
     out.extend_from_slice(rest);
+    Ok(())
 }
 
-/// Appends the value of the placeholder at the start of `text`, including a modifier `+`, `-` or
-/// space. Returns its length; `None` if it is unknown.
-fn item(text: &[u8], facts: &Facts, out: &mut Vec<u8>) -> Option<usize> {
-    let modifier = text.first().filter(|byte| b"+- ".contains(*byte));
-    let name = text.get(usize::from(modifier.is_some())..)?;
-    // git removes the modifier of an unknown placeholder.
-    let unknown = modifier.map(|_| (BString::default(), 0));
-    let (value, length) = value(name, facts).or(unknown)?;
+/// Appends the value of a placeholder, as its modifier says.
+fn push(modifier: Option<u8>, value: &[u8], out: &mut Vec<u8>) {
     match modifier {
         Some(b'-') if value.is_empty() => {
             let kept = out.trim_end_with(|character| character == '\n').len();
@@ -79,8 +95,7 @@ fn item(text: &[u8], facts: &Facts, out: &mut Vec<u8>) -> Option<usize> {
         Some(b' ') if !value.is_empty() => out.push(b' '),
         _ => {}
     }
-    out.extend_from_slice(&value);
-    Some(length + usize::from(modifier.is_some()))
+    out.extend_from_slice(value);
 }
 
 /// The value of the placeholder at the start of `text`, and its length.

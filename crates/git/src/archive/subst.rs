@@ -1,8 +1,10 @@
 //! `export-subst`: placeholders in files are replaced by values of the commit. gitattributes(5)
 //! under "Creating an archive".
 
+use super::described::Describe;
 use super::facts::Facts;
 use super::pretty;
+use crate::Result;
 use bstr::ByteSlice;
 use std::collections::BTreeSet;
 
@@ -10,7 +12,11 @@ const START: &[u8] = b"$Format:";
 
 /// `content` with each `$Format:...$` expanded, and the prefixes of placeholders that git would
 /// expand and this module does not.
-pub(super) fn expand(content: &[u8], facts: &Facts) -> (Vec<u8>, BTreeSet<&'static str>) {
+pub(super) fn expand(
+    content: &[u8],
+    facts: &Facts,
+    describe: Describe<'_>,
+) -> Result<(Vec<u8>, BTreeSet<&'static str>)> {
     let mut left = BTreeSet::new();
     let mut expanded = Vec::with_capacity(content.len());
     let mut rest = content;
@@ -23,7 +29,7 @@ pub(super) fn expand(content: &[u8], facts: &Facts) -> (Vec<u8>, BTreeSet<&'stat
         expanded.extend_from_slice(rest.get(..start).unwrap_or_default());
         // To git, the format ends at a NUL.
         let format = format.split(|byte| *byte == 0).next().unwrap_or_default();
-        pretty::append(format, facts, &mut expanded, &mut left);
+        pretty::append(format, facts, describe, &mut expanded, &mut left)?;
         // git also re-encodes everything that it has written of the file so far.
         if let Some(encoded) = facts.encode(&expanded) {
             expanded = encoded;
@@ -31,7 +37,7 @@ pub(super) fn expand(content: &[u8], facts: &Facts) -> (Vec<u8>, BTreeSet<&'stat
         rest = after.get(1..).unwrap_or_default();
     }
     expanded.extend_from_slice(rest);
-    (expanded, left)
+    Ok((expanded, left))
 }
 
 /// Whether there is a placeholder in `content`.

@@ -480,7 +480,11 @@ impl Join<'_> {
             if let (Some(row), Some(old)) = (row, merged) {
                 // Where there is no file, its directories go if they are empty.
                 if may_go && !old.flags.skip_worktree {
-                    self.out.removals.push(removal(row, &old));
+                    // It is removed as what it is to be.
+                    self.out.removals.push(Remove {
+                        row: row as u32,
+                        directory: mode == Mode::Gitlink,
+                    });
                 }
             }
         } else if self.start.effect == Effect::Both {

@@ -31,7 +31,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, OnceLock};
 
 /// The trees to move between.
-pub(crate) struct Move {
+pub(crate) struct Move<'a> {
     /// The tree of the commit that is checked out; `None` if there is none yet.
     pub old: Option<ObjectId>,
     /// The tree to check out; `None` is the empty tree.
@@ -42,9 +42,9 @@ pub(crate) struct Move {
     pub untracked: Untracked,
     /// Compare the result with `new` and the working tree, to report what is still changed.
     pub list_changes: bool,
-    /// Files that change are written outside the sparse checkout, too: nothing else has what they
-    /// hold.
-    pub writes_outside: bool,
+    /// Which of the files that change are written outside the sparse checkout, too: nothing else has
+    /// what they hold.
+    pub writes_outside: &'a dyn Fn(&BStr) -> bool,
     /// The index is written only if every file was: a command that must not move a reference to a
     /// commit whose files are missing.
     pub needs_all: bool,
@@ -70,7 +70,7 @@ pub(crate) enum Way {
 /// nothing is touched.
 pub(crate) fn update(
     session: &mut Session<'_>,
-    job: &Move,
+    job: &Move<'_>,
     prepare: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Outcome> {
     update_amending(session, job, prepare, &mut |_| Ok(None))
@@ -82,7 +82,7 @@ pub(crate) type Amend<'a> = &'a mut dyn FnMut(&Index) -> Result<Option<Index>>;
 /// The same; the index becomes what `amend` makes of it.
 pub(crate) fn update_amending(
     session: &mut Session<'_>,
-    job: &Move,
+    job: &Move<'_>,
     prepare: &mut dyn FnMut() -> Result<()>,
     amend: Amend<'_>,
 ) -> Result<Outcome> {
@@ -99,9 +99,10 @@ pub(crate) fn update_amending(
     let (states, refreshed) = examine(session, way, &old)?;
     let (rules, changes) = plan(session, job, &old)?;
     let written = changes.changes().iter().map(|change| changes.path(change));
-    let written: BTreeSet<&BStr> = written.filter(|_| job.writes_outside).collect();
-    let excludes = |path: &BStr, _| {
-        let excludes = |sparse: &SparsePatterns| sparse.excludes(path);
+    let written: BTreeSet<&BStr> = written.filter(|path| (job.writes_outside)(path)).collect();
+    let top = session.repository.work_tree();
+    let excludes = |path: &BStr, mode| {
+        let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, mode, top);
         sparse.as_ref().is_some_and(excludes) && !written.contains(path)
     };
     let mut next = transition(&Start {
@@ -303,9 +304,12 @@ fn forget_behind_links(session: &Session<'_>, states: &mut [State], index: &Inde
         let Some(above) = first_blocking(&session.root, path)? else {
             continue;
         };
-        let leads_on = match hedgerow_fs::stat(&place(above))? {
-            Some(found) => found.kind == FileKind::Directory,
-            None => true,
+        let leads_on = match hedgerow_fs::stat(&place(above)) {
+            Ok(Some(found)) => found.kind == FileKind::Directory,
+            Ok(None) => true,
+            // Git does not know what is behind a link that leads in circles.
+            Err(error) if error.is_absent() => false,
+            Err(error) => return Err(error.into()),
         };
         if leads_on && hedgerow_fs::lstat(&place(path))?.is_none() {
             *state = State::Absent;
@@ -330,7 +334,7 @@ pub(crate) fn settle(
 /// Writes the index, and lists the remaining changes.
 fn finish(
     session: &mut Session<'_>,
-    job: &Move,
+    job: &Move<'_>,
     old: &Index,
     next: &mut Transition,
     states: &[State],
@@ -380,7 +384,7 @@ fn left_despite_sparse(next: &Transition) -> Option<String> {
 
 /// If there is no index, the files of the old tree that the new one does not have: none of them is
 /// known to exist.
-fn gone(session: &Session<'_>, job: &Move) -> Result<Vec<BString>> {
+fn gone(session: &Session<'_>, job: &Move<'_>) -> Result<Vec<BString>> {
     let Some(old) = job.old else {
         return Ok(Vec::new());
     };
@@ -407,7 +411,7 @@ pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&En
 
 /// The rules that decide, and the changes. If the index is known to equal a tree, only what differs
 /// from the new one is needed.
-fn plan(session: &Session<'_>, job: &Move, old: &OldIndex) -> Result<(Rules, Difference)> {
+fn plan(session: &Session<'_>, job: &Move<'_>, old: &OldIndex) -> Result<(Rules, Difference)> {
     let is_new = old.is_new;
     if matches!(job.way, Way::Switch | Way::Keep) {
         let from = if is_new { None } else { job.old };

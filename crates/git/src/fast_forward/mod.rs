@@ -147,7 +147,8 @@ fn try_to_merge(
     options: &MergeOptions,
 ) -> Result<MergeOutcome> {
     let head = repository.head()?;
-    let Some(old) = head.id() else {
+    // To git, a HEAD of only zeros has no commit.
+    let Some(old) = head.id().filter(|id| !id.is_null()) else {
         return begin(repository, request, &head, options);
     };
     let heads = request.reduced(repository, Some(old))?;
@@ -342,7 +343,7 @@ impl Journey<'_> {
                 Untracked::Keep
             },
             list_changes: false,
-            writes_outside: false,
+            writes_outside: &|_| false,
             needs_all: true,
             share: Share::All,
         };

@@ -96,6 +96,7 @@ fn transition(
     states: &[State],
     matcher: &SparsePatterns,
 ) -> Result<(Transition, Left)> {
+    let top = session.repository.work_tree();
     let mut left = Left::default();
     let mut next = Transition {
         index: old.index.successor(),
@@ -118,7 +119,7 @@ fn transition(
             }
             continue;
         }
-        let is_excluded = matcher.excludes(path);
+        let is_excluded = matcher.excludes_entry(path, known.mode, top);
         let is_module = known.mode == Mode::Gitlink;
         entry.flags.skip_worktree = is_excluded;
         match (known.flags.skip_worktree, is_excluded) {

@@ -83,10 +83,7 @@ pub(crate) fn remove_leftovers(
                 "directory '{directory}' contains untracked files, but is not in the \
                  sparse-checkout cone"
             ));
-        } else if repository.prefix().starts_with(&directory)
-            || remove_tree_below(top, directory.trim_end_with(|c| c == '/').as_bstr()).is_err()
-        {
-            // The user's current directory stays.
+        } else if remove_tree_below(top, directory.trim_end_with(|c| c == '/').as_bstr()).is_err() {
             warnings.push(format!("failed to remove directory '{directory}'"));
         }
     }

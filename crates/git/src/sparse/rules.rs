@@ -73,7 +73,8 @@ impl SparseRules {
     }
 
     pub(crate) fn matcher(&self, ignore_case: bool) -> SparsePatterns {
-        SparsePatterns::parse(&self.to_content(), ignore_case)
+        let is_cone = matches!(self, SparseRules::Cone(_));
+        SparsePatterns::parse(&self.to_content(), is_cone, ignore_case)
     }
 
     /// Whether the working tree has the file `path`.

@@ -161,7 +161,8 @@ pub fn apply(
         way: Way::Switch,
         untracked: Untracked::Keep,
         list_changes: false,
-        writes_outside: true,
+        // With conflicts, the index keeps the changes of other files.
+        writes_outside: &|path| merged.conflicts.is_empty() || merged.conflicts.contains_key(path),
         needs_all: true,
         share: Share::All,
     };

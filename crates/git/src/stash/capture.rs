@@ -137,6 +137,24 @@ impl Changes {
         index_tree(session, writer, &self.old.index)
     }
 
+    /// The paths that are in HEAD and no longer in the index.
+    fn removed(&self) -> impl Iterator<Item = &BStr> {
+        let gone = self.staged.changes.iter();
+        let gone = gone.filter(|change| change.index.is_none());
+        gone.map(|change| change.path.as_bstr())
+    }
+
+    /// The first of them with a symbolic link above it: git looks for each in the working tree, unless
+    /// a directory is there.
+    fn removed_beyond_link(&self, session: &Session<'_>) -> Result<Option<&BStr>> {
+        for path in self.removed() {
+            if is_beyond_link(session, path)? && !leads_to_directory(session, path)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
     /// The tree of the index with the files of the working tree that differ. Git's warnings about
     /// line ends are added to `warnings`.
     pub(super) fn worktree_tree(
@@ -146,6 +164,7 @@ impl Changes {
         warnings: &mut Vec<String>,
     ) -> Result<ObjectId> {
         let index = &self.old.index;
+        let removed_beyond = self.removed_beyond_link(session)?;
         let mut wanted = Vec::new();
         let mut edits: BTreeMap<BString, Option<Side>> = BTreeMap::new();
         for row in self.unstaged() {
@@ -173,10 +192,9 @@ impl Changes {
                 State::Blocked if leads_to_directory(session, path)? => {}
                 // Putting the files back would replace the link, which nothing records.
                 State::Blocked if is_beyond_link(session, path)? => {
-                    let beyond = format!("'{path}' is beyond a symbolic link");
-                    return Err(Error::Usage {
-                        reason: format!("{beyond}\nfatal: Unable to process path {path}"),
-                    });
+                    return Err(beyond_link(
+                        removed_beyond.map_or(path, |other| other.min(path)),
+                    ));
                 }
                 State::Absent | State::Blocked => {
                     edits.insert(path.to_owned(), None);
@@ -187,10 +205,11 @@ impl Changes {
                 _ => wanted.push((path, Some(entry.mode))),
             }
         }
+        if let Some(path) = removed_beyond {
+            return Err(beyond_link(path));
+        }
         // What is in HEAD and no longer in the index may still be in the working tree.
-        let gone = self.staged.changes.iter();
-        let gone = gone.filter(|change| change.index.is_none());
-        for path in gone.map(|change| change.path.as_bstr()) {
+        for path in self.removed() {
             if !collides(index, path) {
                 wanted.push((path, None));
             } else if is_file(session, path)? {
@@ -246,6 +265,12 @@ fn is_beyond_link(session: &Session<'_>, path: &BStr) -> Result<bool> {
     let (parent, name) = split_path(above);
     let found = session.root.open_dir(parent)?.stat(name)?;
     Ok(found.kind == FileKind::Symlink)
+}
+
+fn beyond_link(path: &BStr) -> Error {
+    Error::Usage {
+        reason: format!("'{path}' is beyond a symbolic link\nfatal: Unable to process path {path}"),
+    }
 }
 
 /// Whether the index has a file where `path` needs a directory, or something below `path`.

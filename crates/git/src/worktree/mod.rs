@@ -278,10 +278,9 @@ impl<'r> Worktree<'r> {
         if !self.settings().sparse_checkout {
             return Ok(None);
         }
-        let path = self.repository.git_dir().join("info/sparse-checkout");
-        let content = hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?;
+        let rules = current_rules(self.repository)?;
         let ignore_case = self.settings().ignore_case;
-        Ok(content.map(|content| SparsePatterns::parse(&content, ignore_case)))
+        Ok(rules.map(|(rules, _)| rules.matcher(ignore_case)))
     }
 
     /// Git's warnings if the sparse checkout should be a cone and its rules are none.

@@ -1,28 +1,50 @@
 //! Which paths are outside a sparse checkout: git-sparse-checkout(1).
 
+use crate::index::Mode;
 use bstr::{BStr, ByteSlice};
+use hedgerow_fs::FileKind;
 use hedgerow_walk::{Patterns, Verdict};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The patterns of `info/sparse-checkout`. Cone mode only restricts their form so that git can
-/// match them by hashing; their meaning is the same, so one parser serves both.
+/// match them by hashing; their meaning is the same for files, so one parser serves both.
 #[derive(Debug)]
 pub(crate) struct SparsePatterns {
     patterns: Patterns,
+    is_cone: bool,
 }
 
 impl SparsePatterns {
     /// Parses the content of `info/sparse-checkout`.
-    pub(crate) fn parse(content: &[u8], ignore_case: bool) -> Self {
+    pub(crate) fn parse(content: &[u8], is_cone: bool, ignore_case: bool) -> Self {
         SparsePatterns {
             patterns: Patterns::parse(content).ignoring_case(ignore_case),
+            is_cone,
         }
     }
 
     /// Whether the file `path` is left out of the working tree: the last pattern that matches it
     /// decides, or else one that matches the nearest directory above it.
     pub(crate) fn excludes(&self, path: &BStr) -> bool {
+        self.decide(path, false)
+    }
+
+    /// The same for an entry of the index, in the working tree `top`. To patterns, a submodule is a
+    /// directory if there is one; a cone has it as it has a file.
+    pub(crate) fn excludes_entry(&self, path: &BStr, mode: Mode, top: Option<&Path>) -> bool {
+        let may_be_directory = mode == Mode::Gitlink && !self.is_cone;
+        let there = top.filter(|_| may_be_directory);
+        let is_directory = there.is_some_and(|top| {
+            let found = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path)));
+            found.is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == FileKind::Directory))
+        });
+        self.decide(path, is_directory)
+    }
+
+    fn decide(&self, path: &BStr, mut is_directory: bool) -> bool {
         let mut part = path;
-        let mut is_directory = false;
         loop {
             match self.patterns.verdict(part, is_directory) {
                 Some(verdict) => return verdict == Verdict::Negated,
@@ -43,7 +65,7 @@ mod tests {
     #[test]
     fn a_cone_holds_its_parents_files_and_all_below_its_directories() {
         let cone = b"/*\n!/*/\n/a/\n!/a/*/\n/a/b/\n";
-        let sparse = SparsePatterns::parse(cone, false);
+        let sparse = SparsePatterns::parse(cone, true, false);
         for (path, excluded) in [
             ("top", false),
             ("other/file", true),
@@ -58,7 +80,7 @@ mod tests {
 
     #[test]
     fn patterns_without_a_cone_decide_by_the_last_that_fits() {
-        let sparse = SparsePatterns::parse(b"*.c\n!test.c\n/docs/\n", false);
+        let sparse = SparsePatterns::parse(b"*.c\n!test.c\n/docs/\n", false, false);
         for (path, excluded) in [
             ("a/main.c", false),
             ("a/test.c", true),

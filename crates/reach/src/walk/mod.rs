@@ -13,6 +13,7 @@ mod queue;
 mod topology;
 
 pub(crate) use prepare::Pending;
+pub(crate) use queue::Queue;
 
 use crate::commits::{flag, CommitIndex, Commits, State};
 use crate::finder::Finder;
@@ -22,7 +23,6 @@ use crate::request::{Missing, NoWalk, Order, Request, Side};
 use crate::source::Source;
 use crate::trees::TreeReader;
 use crate::{Error, Result};
-use queue::Queue;
 use std::collections::VecDeque;
 
 /// A walk over commits.
@@ -171,7 +171,9 @@ impl<'s> Walk<'s> {
             self.mark_edges(&list)?;
             self.list = list;
         }
-        if let Some(Side::Left | Side::Right) = self.request.side {
+        // As with git, commits that are shown without a walk have no side.
+        let has_sides = self.request.no_walk.is_none();
+        if let (Some(Side::Left | Side::Right), true) = (self.request.side, has_sides) {
             self.keep_side();
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 /// Queued commits, newest first; in the same second, first in, first out.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     heap: BinaryHeap<(u64, Reverse<u64>, CommitIndex)>,
     count: u64,
 }

@@ -97,3 +97,56 @@ fn files_whose_stat_data_alone_are_stale_are_not_written_anew() {
         }
     }
 }
+
+/// With conflicts, git leaves the changes of other files in the index, and writes none of them outside
+/// of a sparse checkout.
+#[test]
+fn conflicts_keep_other_changes_outside_of_a_sparse_checkout_in_the_index() {
+    for (conflict, words) in [
+        ("top", &["apply"][..]),
+        ("top", &["pop", "--index"]),
+        ("a/f", &["pop"]),
+        ("none", &["apply"]),
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{conflict} {words:?}"));
+        pair.is_dated = true;
+        pair.any_trees = true;
+        pair.each("a stash and a sparse checkout", |repository| {
+            for path in ["top", "a/f", "b/f"] {
+                repository.write(path, "stashed\n");
+            }
+            repository.git(&["stash", "-q"]);
+            repository.commit_files(&[(conflict, "committed\n")], "second");
+            repository.git(&["sparse-checkout", "set", "--no-cone", "/top"]);
+        });
+        pair.both("stash", "", words, &[]);
+    }
+}
+
+/// git looks in the working tree for what is staged as removed, too, and not behind a link.
+#[test]
+fn what_is_staged_as_removed_is_not_looked_for_beyond_a_link() {
+    for target in ["b", ".", "nowhere"] {
+        for words in [
+            &["push"][..],
+            &["push", "-u"],
+            &["push", "-a", "-k"],
+            &["push", "--", "a", "top"],
+            &["push", "-S"],
+            &["push", "--", "top"],
+        ] {
+            let mut pair = Pair::of(&origin(), &format!("{target} {words:?}"));
+            pair.any_trees = true;
+            pair.each("a link above", |repository| {
+                repository.remove("a");
+                repository.symlink("a", target);
+                repository.write("top", "mine\n");
+                repository.git(&["add", "-A"]);
+                repository.write("new", "new\n");
+                // Where the link leads, a directory may be in the place.
+                repository.write("f/below", "below\n");
+            });
+            pair.both("stash", "", words, &[]);
+        }
+    }
+}

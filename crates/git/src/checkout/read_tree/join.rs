@@ -75,8 +75,11 @@ pub(super) fn joined(
     let in_trees: BTreeSet<&BStr> = listed.map(|path| path.as_ref()).collect();
     let mut paths = in_trees.clone();
     paths.extend(old.iter().map(|(path, _)| path));
-    let is_excluded =
-        |path: &BStr, _: Mode| merge.sparse.is_some_and(|sparse| sparse.excludes(path));
+    let top = session.repository.work_tree();
+    let is_excluded = |path: &BStr, mode: Mode| {
+        let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, mode, top);
+        merge.sparse.is_some_and(excludes)
+    };
     let unknown = vec![State::Unknown; old.entries().len()];
     let changes = Difference::default();
     let start = Start {

@@ -228,7 +228,7 @@ fn move_head(
                     Untracked::Keep
                 },
                 list_changes: false,
-                writes_outside: false,
+                writes_outside: &|_| false,
                 needs_all: true,
                 share: Share::All,
             };

@@ -8,6 +8,7 @@ use crate::archive::{nodes_of_checkout, CheckedOut};
 use crate::config::{MountSettings, Sharing};
 use crate::index::Index;
 use crate::repository::{Commit, Repository};
+use crate::sparse::current_rules;
 use crate::tree::Difference;
 use crate::worktree::name_rules;
 use crate::worktree::sparse::SparsePatterns;
@@ -28,7 +29,6 @@ const STORE: &str = "hedgerow/images";
 const MOUNTS: &str = "hedgerow/mounts";
 /// How many of the images used last are compared with a tree, to find the nearest.
 const CANDIDATES: usize = 8;
-const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
 /// An index larger than this is refused.
 const INDEX_LIMIT_BYTES: u64 = 4 << 30;
 
@@ -146,10 +146,9 @@ impl<'a> Images<'a> {
         let settings = MountSettings::load(repository.config())?;
         let ownership = Ownership::own()?;
         let sparse = if repository.settings().sparse_checkout {
-            let path = repository.git_dir().join("info/sparse-checkout");
-            let content = hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?;
+            let rules = current_rules(repository)?;
             let ignore_case = repository.settings().ignore_case;
-            content.map(|content| Arc::new(SparsePatterns::parse(&content, ignore_case)))
+            rules.map(|(rules, _)| Arc::new(rules.matcher(ignore_case)))
         } else {
             None
         };

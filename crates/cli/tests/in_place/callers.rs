@@ -95,6 +95,21 @@ const PACKAGES: &[&str] = &[
     "echo main | git --literal-pathspecs cat-file --batch-check='%(objectname) %(objecttype) %(objectsize)' --buffer; git --literal-pathspecs diff-index --raw -z -r --no-renames -l0 --cached HEAD --; git --literal-pathspecs diff-files --name-only -z; git --literal-pathspecs reset -q HEAD -- '*.o'; git -c core.bare=false --git-dir=.git --work-tree=. status -s",
 ];
 
+/// Buildkite's agent: with a mirror and without, whole and sparse, and in the same directory again.
+const BUILDKITE: &[&str] = &[
+    "mkdir bk; cd bk; git clone -v -- file://$PLACE/up . 2>&1; test -f .gitmodules && git submodule foreach --recursive 'git clean -ffxdq'; git clean -ffxdq",
+    "cd bk; git fetch -v --prune -- origin $(git -C $PLACE/up rev-parse main) 2>&1; git rev-parse FETCH_HEAD; git cat-file commit FETCH_HEAD; git config --get core.sparseCheckout; git config --worktree --list; git config --unset extensions.worktreeConfig",
+    "cd bk; git -c advice.detachedHead=false checkout -f $(git -C $PLACE/up rev-parse main); git submodule sync --recursive; git config --file .gitmodules --null --get-regexp 'submodule\\..+\\.url'; git submodule update --init --recursive --force; git submodule foreach --recursive 'git reset --hard'; git clean -ffxdq",
+    "cd bk; git --no-pager log -1 HEAD -s --no-color '--format=commit %H%nabbrev-commit %h%nAuthor: %an <%ae>%n%n%w(0,4,4)%B'; git status --porcelain; git ls-files -t -z",
+    "cd bk; mkdir -p target/x; echo o >target/x/o; echo x >>f1; rm d1/a; git init -q nested; touch f.o; ln -sf d1 link; echo z >sub/z; git -C sub rm -q s",
+    "cd bk; git config --get-all remote.origin.url; git remote set-url origin file://$PLACE/up; git submodule foreach --recursive 'git clean -ffxdq'; git clean -ffxdq; git fetch -v --prune -- origin side 2>&1; git -c advice.detachedHead=false checkout -f FETCH_HEAD; git submodule update --init --recursive --force; git submodule foreach --recursive 'git reset --hard'; git status --porcelain",
+    "cd bk; git sparse-checkout set --cone -- d2; git -c advice.detachedHead=false checkout -f $(git -C $PLACE/up rev-parse main); ls; git ls-files -t -z; git sparse-checkout set --no-cone -- /d1/ f1; git -c advice.detachedHead=false checkout -f $(git -C $PLACE/up rev-parse other); ls; git sparse-checkout disable; git status --porcelain",
+    "git clone --mirror -v -- file://$PLACE/up mirror 2>&1; git --git-dir $PLACE/work/mirror rev-parse $(git -C $PLACE/up rev-parse main)^{commit}; git --git-dir $PLACE/work/mirror fetch --no-tags -- origin +refs/heads/side:refs/heads/side 2>&1; git --git-dir $PLACE/work/mirror fsck",
+    "mkdir bm; cd bm; git clone -v --reference $PLACE/work/mirror -- file://$PLACE/up . 2>&1; git fetch -v --prune -- origin $(git -C $PLACE/up rev-parse main) 2>&1; git -c advice.detachedHead=false checkout -f FETCH_HEAD; git submodule update --init --recursive --force --reference $PLACE/library; git status --porcelain",
+    "mkdir bd; cd bd; git clone -v --reference $PLACE/work/mirror --dissociate -- file://$PLACE/up . 2>&1; git -c advice.detachedHead=false checkout -f --recurse-submodules other; git status --porcelain; git count-objects -v | grep alternate",
+    "mkdir bs; cd bs; git clone -v --sparse --filter=blob:none -- file://$PLACE/up . 2>&1; git fetch -v --prune --filter=blob:none -- origin main 2>&1; git sparse-checkout set --cone -- d1; git -c advice.detachedHead=false checkout -f FETCH_HEAD; ls; git ls-files -t -z; git clean -ffxdq; git status --porcelain",
+];
+
 #[test]
 fn github() {
     replay(GITHUB);
@@ -121,6 +136,11 @@ fn jenkins() {
 }
 
 #[test]
+fn buildkite() {
+    replay(BUILDKITE);
+}
+
+#[test]
 fn pre_commit() {
     replay(PRE_COMMIT);
 }
@@ -143,6 +163,11 @@ fn replay(steps: &[&str]) {
         "work/job/sub",
         "work/build",
         "work/ws",
+        "work/bk",
+        "work/bk/sub",
+        "work/bm",
+        "work/bd",
+        "work/bs",
         "work/r",
         "work/co",
         "work/pip",

@@ -107,10 +107,8 @@ fn pattern_files_that_may_be_converted_are_not_read_anew() {
         };
         scene
             .repository
-            .write(&format!("{directory}.gitignore"), patterns);
-        scene
-            .repository
-            .write(&format!("{directory}file"), "file\n");
+            .write(format!("{directory}.gitignore"), patterns);
+        scene.repository.write(format!("{directory}file"), "file\n");
     }
     std::fs::create_dir(scene.path("r/linked")).unwrap();
     std::os::unix::fs::symlink("../file", scene.path("r/linked/.gitignore")).unwrap();

@@ -218,6 +218,22 @@ fn variables() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Without how long it took until a server did not answer.
+fn without_times(said: &str) -> String {
+    let mut parts = said.split(" after ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        let rest = if rest.starts_with(" ms: ") {
+            rest
+        } else {
+            part
+        };
+        out.extend([" after ", rest]);
+    }
+    out
+}
+
 /// The same call in both; what differs is added to `found`. Returns git's exit code.
 pub fn compare(
     twins: &mut Twins,
@@ -252,8 +268,11 @@ pub fn compare(
             .args(&words);
         (command, Vec::new())
     };
-    let difference = twins.both(&what, prepare);
+    let mut difference = twins.both(&what, prepare);
     twins.story.clear();
+    for outcome in [&mut difference.git, &mut difference.our] {
+        outcome.stderr = without_times(&outcome.stderr);
+    }
     let (git, our) = (&difference.git, &difference.our);
     // hedgerow has its own words about its options, and more with -v.
     let is_usage =

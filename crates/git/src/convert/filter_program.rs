@@ -42,6 +42,14 @@ impl Direction {
             Direction::Clean => "clean",
         }
     }
+
+    /// Git's words if the filter of `driver` failed.
+    fn failure(self, driver: &BStr) -> String {
+        match self {
+            Direction::Smudge => format!("smudge filter {driver} failed"),
+            Direction::Clean => format!("clean filter '{driver}' failed"),
+        }
+    }
 }
 
 /// Result of filtering a file.
@@ -114,7 +122,7 @@ impl FilterProgram {
         let is_nothing = direction == Direction::Smudge && !self.driver.has_command();
         match outcome {
             Outcome::Unfiltered(message) if self.driver.required && !is_nothing => {
-                let mut reason = format!("{} filter {} failed", direction.name(), self.driver.name);
+                let mut reason = direction.failure(self.driver.name.as_ref());
                 if let Some(message) = message {
                     reason = format!("{reason}: {message}");
                 }

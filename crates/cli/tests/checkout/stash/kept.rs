@@ -109,6 +109,9 @@ fn content_that_would_not_come_back_is_not_put_aside() {
             let is_silent = words.contains(&"-q");
             let last = "Cannot save the current worktree state\n";
             assert_eq!(said[1].stderr.ends_with(last), !is_silent, "{said:?}");
+            let failed = "clean filter 'f' failed";
+            let told = [0, 1].map(|at| said[at].stderr.contains(failed));
+            assert_eq!(told[0], told[1], "{label}: {said:?}");
             pair.assert_same_state();
         }
     }

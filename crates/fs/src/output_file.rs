@@ -225,6 +225,11 @@ impl OutputFile {
         self.set_permissions(there.mode & 0o777)
     }
 
+    /// Makes it a file that nobody may write, and that those may read who may read new files.
+    pub fn set_read_only(&self) -> Result<()> {
+        self.set_permissions(0o444 & !crate::umask().unwrap_or(0))
+    }
+
     /// Sets its permissions, regardless of the umask.
     pub fn set_permissions(&self, mode: u32) -> Result<()> {
         rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(mode))

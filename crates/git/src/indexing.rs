@@ -219,7 +219,11 @@ impl IndexingPlace {
             sync_indexes: fsync.pack_metadata,
             threads,
         };
-        Ok(indexed.install(&places)?)
+        let new_notes = indexed.install(&places)?;
+        if let Some(repository) = &self.repository {
+            repository.share_pack(&places.index)?;
+        }
+        Ok(new_notes)
     }
 
     fn integer(&self, key: &str) -> Result<Option<i64>> {

@@ -89,6 +89,7 @@ pub fn write_pack_bitmaps(
     let previous = if anew { None } else { Bitmaps::open(store) };
     let contents = build_bitmaps(store, &order, previous.as_ref(), &options, observer)?;
     let path = contents.write(options.execution.threads().get(), true)?;
+    repository.share_pack(&path)?;
     Ok((contents.commits.len(), path))
 }
 

@@ -92,7 +92,10 @@ pub fn repack_small_packs(
     let files = file_options(repository, observer)?;
     let finish = observer.packing(contents.wanted.len() as u64, &packing.execution.progress);
     let base = objects.join("pack/pack");
-    stage_pack(store, &contents, &packing, &files, &base)?.install()?;
+    let pack = stage_pack(store, &contents, &packing, &files, &base)?;
+    let path = pack.path(".pack");
+    pack.install()?;
+    repository.share_pack(&path)?;
     finish();
     let warnings = store.warnings();
     warnings.iter().for_each(|warning| observer.warn(warning));

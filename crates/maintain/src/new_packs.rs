@@ -92,7 +92,9 @@ pub fn write_packs(
     let first = staged.first().map(|pack| pack.path(".pack"));
     let mut packs = Vec::new();
     for pack in staged {
+        let path = pack.path(".pack");
         packs.push(pack.install()?);
+        repository.share_pack(&path)?;
     }
     if let Some(pack) = first.filter(|_| gets_bitmaps) {
         write_bitmaps(repository, &pack, &options.execution, observer)?;
@@ -165,5 +167,5 @@ pub fn write_bitmaps(
     // A wrong setting was reported when the pack was written.
     let sync = now.fsync(&mut |_| {})?.pack_metadata;
     contents.write(execution.threads().get(), sync)?;
-    Ok(())
+    Ok(now.share_pack(pack)?)
 }

@@ -2,12 +2,14 @@
 
 use crate::error::Result;
 use crate::fault::Fault;
-use crate::format::hashed_file::READ_ONLY;
 use gix_hash::{oid, ObjectId};
 use hedgerow_codec::{Deflater, StreamInflater};
 use hedgerow_fs::{OutputFile, Timestamp};
 use hedgerow_object::{ObjectHeader, ObjectKind};
 use std::path::{Path, PathBuf};
+
+/// Objects are never changed in place.
+const READ_ONLY: u32 = 0o444;
 
 /// The file of the loose object `id` in the object directory `objects`.
 pub(crate) fn path(objects: &Path, id: &oid) -> PathBuf {

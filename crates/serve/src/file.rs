@@ -9,9 +9,6 @@ use hedgerow_pack::{
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Packs are never changed in place.
-const READ_ONLY: u32 = 0o444;
-
 /// Options for writing the files of a pack.
 #[derive(Clone, Debug)]
 pub struct FileOptions {
@@ -70,7 +67,7 @@ pub fn stage_pack(
         written: 0,
     };
     let mut written = write_pack(store, contents, &options, true, &mut file)?;
-    file.file.set_permissions(READ_ONLY)?;
+    file.file.set_read_only()?;
     if files.sync_pack {
         file.file.sync()?;
     }

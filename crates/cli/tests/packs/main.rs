@@ -21,6 +21,7 @@ mod maintenance;
 mod midx_bitmaps;
 mod midx_damage;
 mod objects;
+mod permissions;
 mod progress;
 mod repack;
 mod repacked_states;

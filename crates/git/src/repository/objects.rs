@@ -5,6 +5,7 @@ use crate::tree::limits::TREE_LIMIT_BYTES;
 use crate::{Error, Result};
 use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Replacements of replacements are followed this far, as git does.
@@ -71,6 +72,17 @@ impl Repository {
             store: &self.objects,
             replacements: &self.replacements,
         }
+    }
+
+    /// Lets those who share the repository (`core.sharedRepository`) read the files of the pack at `pack`.
+    ///
+    /// # Errors
+    /// If that is not allowed.
+    pub fn share_pack(&self, pack: &Path) -> Result<()> {
+        let sharing = self.settings().sharing;
+        let files = ["pack", "idx", "rev", "mtimes", "bitmap"];
+        let mut files = files.iter().map(|extension| pack.with_extension(extension));
+        files.try_for_each(|file| sharing.open_file(&file))
     }
 
     /// The store of the repository's objects, alternates included.

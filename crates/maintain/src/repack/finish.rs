@@ -39,7 +39,7 @@ pub fn carry_out(
     observer: &dyn Observer,
 ) -> Result<()> {
     let staged = stage(repository, &mut plan, settings, observer)?;
-    let new = install(staged, observer)?;
+    let new = install(repository, staged, observer)?;
     if new.is_empty() {
         observer.nothing_new();
     }
@@ -171,7 +171,11 @@ fn mark(pack: &mut StagedPack, role: &NewRole, settings: &Settings) -> Result<()
     Ok(())
 }
 
-fn install(staged: Vec<Staged>, observer: &dyn Observer) -> Result<Vec<NewFile>> {
+fn install(
+    repository: &Repository,
+    staged: Vec<Staged>,
+    observer: &dyn Observer,
+) -> Result<Vec<NewFile>> {
     let mut new = Vec::new();
     for Staged {
         pack,
@@ -182,6 +186,7 @@ fn install(staged: Vec<Staged>, observer: &dyn Observer) -> Result<Vec<NewFile>>
         let path = pack.path(".pack");
         let stale = pack.absent();
         let written = pack.install()?;
+        repository.share_pack(&path)?;
         // Auxiliary files of an identical pack may be wrong if other objects around it have
         // changed.
         for path in stale {

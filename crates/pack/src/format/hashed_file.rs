@@ -7,8 +7,6 @@ use std::path::Path;
 
 /// What is gathered before it is written, in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Packs and what belongs to them are never changed in place.
-pub(crate) const READ_ONLY: u32 = 0o444;
 /// What is not whole yet is called so, if it must have a name: git-prune(1) clears away what starts
 /// with this and was left by a process that is gone.
 pub(crate) const TEMPORARY: &str = "tmp_";
@@ -113,7 +111,7 @@ impl HashedFile {
         self.flush()?;
         let hash = self.hasher.finish();
         self.file.write_at(hash.as_bytes(), self.written)?;
-        self.file.set_permissions(READ_ONLY)?;
+        self.file.set_read_only()?;
         if sync {
             self.file.sync()?;
         }

@@ -2,7 +2,7 @@
 
 use super::IndexedPack;
 use crate::error::Result;
-use crate::format::hashed_file::{HashedFile, READ_ONLY, TEMPORARY};
+use crate::format::hashed_file::{HashedFile, TEMPORARY};
 use crate::pack_file::index_writer::{self, IndexLayout};
 use crate::pack_file::reverse_writer::{self, reverse_positions};
 use hedgerow_fs::OutputFile;
@@ -44,7 +44,7 @@ impl IndexedPack {
         let mut staged: Vec<(&Path, OutputFile)> = Vec::new();
         if let (Some(mut file), Some(target)) = (self.file.take(), &places.pack) {
             file.set_target(target);
-            file.set_permissions(READ_ONLY)?;
+            file.set_read_only()?;
             if places.sync_pack {
                 file.sync()?;
             }

@@ -366,10 +366,6 @@ fn message(said: &str) -> String {
     part(said, "message")
 }
 
-fn hint(said: &str) -> String {
-    part(said, "hint")
-}
-
 fn part(said: &str, name: &str) -> String {
     let document = said.lines().find(|line| line.starts_with('{'));
     let document: Value = serde_json::from_str(document.expect("a document")).unwrap();

@@ -220,10 +220,17 @@ impl IndexingPlace {
             threads,
         };
         let new_notes = indexed.install(&places)?;
-        if let Some(repository) = &self.repository {
-            repository.share_pack(&places.index)?;
-        }
+        self.share(&places.index)?;
         Ok(new_notes)
+    }
+
+    /// Lets those who share the repository, if there is one, read the files of the pack with this index.
+    ///
+    /// # Errors
+    /// If that is not allowed.
+    pub fn share(&self, index: &Path) -> Result<()> {
+        let repository = self.repository.as_ref();
+        repository.map_or(Ok(()), |repository| repository.share_pack(index))
     }
 
     fn integer(&self, key: &str) -> Result<Option<i64>> {

@@ -44,9 +44,7 @@ pub fn run(command: &ReverseIndex, global: &Global, output: &Output) -> Result<u
     let threads = place.threads(asked_threads(None, global))?;
     for index in indexes {
         let added = add_reverse_index(&index, place.hash(), threads.get(), sync);
-        if let Some(repository) = &place.repository {
-            repository.share_pack(&index)?;
-        }
+        place.share(&index)?;
         if added.map_err(Failure::fatal)? && global.verbose > 0 {
             output.say(index.with_extension("rev").display());
         }

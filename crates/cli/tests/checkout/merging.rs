@@ -342,7 +342,7 @@ fn no_kill_loses_an_edit() {
         if held.exists() {
             moments_with_changes_aside += 1;
             // They are in the way of the next switch, until they are in the stash.
-            for name in ["index", "HEAD", "CHECKOUT_AUTOSTASH_HEAD"] {
+            for name in ["index", "HEAD", "CHECKOUT_AUTOSTASH_HEAD", "refs/stash"] {
                 fs::remove_file(copy.git_dir().join(format!("{name}.lock"))).ok();
             }
             copy.git(&["stash", "store", "CHECKOUT_AUTOSTASH_HEAD"]);

@@ -1,7 +1,7 @@
 use crate::descriptors::{obtain, restore_limit_for};
 use crate::interrupt::{caught_signal, wait};
 use crate::{Error, Result};
-use rustix::event::PollFlags;
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::AsFd;
 use std::ffi::OsString;
 use std::io::Write;
@@ -124,8 +124,16 @@ fn end_with_us(command: &mut std::process::Command) {
     unsafe { command.pre_exec(prepare) };
 }
 
+/// How long a program may take to end after a signal. Git cleans up in the handler, where it may wait
+/// for itself forever.
+const TIME_TO_END: Timespec = Timespec {
+    tv_sec: 5,
+    tv_nsec: 0,
+};
+
 /// Waits for the end of a program, or until this process is interrupted; then the program gets the same
-/// signal. Where the system has no descriptors of processes, it does nothing.
+/// signal, and SIGKILL if it does not obey. Where the system has no descriptors of processes, it does
+/// nothing.
 fn pass_interruption_on(child: &std::process::Child) {
     let pid = rustix::process::Pid::from_child(child);
     let Ok(ended) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
@@ -135,9 +143,15 @@ fn pass_interruption_on(child: &std::process::Child) {
         return;
     }
     let signal = caught_signal().and_then(rustix::process::Signal::from_named_raw);
-    if let Some(signal) = signal {
-        // It may be over already.
-        let _ = rustix::process::pidfd_send_signal(&ended, signal);
+    let Some(signal) = signal else {
+        return;
+    };
+    // It may be over already.
+    let _ = rustix::process::pidfd_send_signal(&ended, signal);
+    let mut end = [PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN)];
+    // Signals that come meanwhile end this process.
+    if poll(&mut end, Some(&TIME_TO_END)) == Ok(0) {
+        let _ = rustix::process::pidfd_send_signal(&ended, rustix::process::Signal::KILL);
     }
 }
 

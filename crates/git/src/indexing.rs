@@ -165,7 +165,7 @@ impl IndexingPlace {
             (Some(parent), _) => parent.to_owned(),
             (None, Some(repository)) => {
                 let directory = repository.objects().directory().join("pack");
-                hedgerow_fs::create_directories(&directory)?;
+                create_for_packs(repository, &directory)?;
                 directory
             }
             (None, None) => PathBuf::new(),
@@ -238,6 +238,18 @@ impl IndexingPlace {
             Some(repository) => repository.config().integer(key),
             None => Ok(None),
         }
+    }
+}
+
+/// Makes the directory of packs. That of the repository's own objects has to be there: a clone that is
+/// interrupted meanwhile is removed, and must not come back in parts.
+fn create_for_packs(repository: &Repository, packs: &Path) -> hedgerow_pack::Result<()> {
+    if !packs.starts_with(repository.common_dir()) {
+        return Ok(hedgerow_fs::create_directories(packs)?);
+    }
+    match hedgerow_fs::create_directory(packs) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        made => Ok(made?),
     }
 }
 

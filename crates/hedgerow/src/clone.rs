@@ -4,5 +4,5 @@
 //! [`check_out`] writes the files.
 
 pub use hedgerow_git::checkout::{ReadTreeOutcome, Reason, Rejects};
-pub use hedgerow_git::clone::{check_out, directory_of, has_lost_head, run_hook};
+pub use hedgerow_git::clone::{check_out, has_lost_head, run_hook, Place};
 pub use hedgerow_shim::AssistedGit;

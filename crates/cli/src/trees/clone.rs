@@ -12,13 +12,12 @@ use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
 use clap::Args;
-use hedgerow::clone::{check_out, directory_of, has_lost_head, run_hook, ReadTreeOutcome};
+use hedgerow::clone::{check_out, has_lost_head, run_hook, Place, ReadTreeOutcome};
 use hedgerow::repository::{Environment, Error};
 use hedgerow::{Execution, Repository, Stage};
-use hedgerow_fs::{Exit, FileKind};
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use hedgerow_fs::Exit;
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::Instant;
 
 pub const OPTIONS: GitOptions = GitOptions {
@@ -60,22 +59,25 @@ pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Fail
     let execution = execution::configurable(global)?;
     let git = environment::assisted_git()?;
     let run = |words, directory: &Path| git.run(words, directory).map_err(Failure::fatal);
-    let received = run(command.receiving(global), &environment.cwd)?;
+    let (cwd, passed) = (&environment.cwd, &command.passed);
+    let is_bare = passed.has("bare") || passed.has("mirror");
+    let place = Place::new(&command.source, command.place.as_deref(), is_bare, cwd)?;
+    let received = run(command.receiving(global), cwd)?;
     if let Some(code) = failed(received) {
+        if let Some(place) = place.filter(|_| hedgerow_fs::caught_signal().is_some()) {
+            place.clear()?;
+        }
         return Ok(code);
     }
-    if command.passed.has("bare")
-        || command.passed.has("mirror")
-        || command.passed.has("no-checkout")
-    {
+    if is_bare || passed.has("no-checkout") {
         return Ok(0);
     }
-    let Some(place) = command.found(&environment.cwd) else {
+    let Some(place) = place else {
         return Err(Failure::fatal(
             "the clone was made, but its name cannot be guessed",
         ));
     };
-    let repository = Repository::open_at(&place, &environment)?;
+    let repository = Repository::open_at(place.path(), &environment)?;
     let first = First {
         repository,
         command,
@@ -90,8 +92,8 @@ pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Fail
             return Ok(code);
         }
     };
-    match command.passed.submodules(global, &first.repository) {
-        Some(words) if code == 0 => Ok(failed(run(words, &place)?).unwrap_or(0)),
+    match passed.submodules(global, &first.repository) {
+        Some(words) if code == 0 => Ok(failed(run(words, place.path())?).unwrap_or(0)),
         _ => Ok(code),
     }
 }
@@ -146,22 +148,6 @@ impl Clone {
         words.extend(["--no-checkout".into(), "--".into(), self.source.clone()]);
         words.extend(self.place.clone());
         words
-    }
-
-    /// The directory of the clone.
-    fn found(&self, cwd: &Path) -> Option<PathBuf> {
-        if let Some(place) = &self.place {
-            return Some(cwd.join(place));
-        }
-        let bytes = self.source.as_bytes();
-        let file = |path: &OsStr| {
-            let stat = hedgerow_fs::stat(&cwd.join(path)).ok().flatten();
-            stat.is_some_and(|stat| stat.kind == FileKind::File)
-        };
-        let with_suffix = [bytes, b".bundle"].concat();
-        let is_bundle = file(&self.source) || file(OsStr::from_bytes(&with_suffix));
-        let name = directory_of(bytes, is_bundle)?;
-        Some(cwd.join(OsString::from_vec(name.into())))
     }
 }
 

@@ -5,9 +5,9 @@
 //! `HEDGEROW_TEST_KILLS=N` takes N moments for each signal instead of a few.
 
 use crate::HEDGEROW;
-use hedgerow_testkit::{git, git_text, isolated, run, temporary, Program};
+use hedgerow_testkit::{git, git_text, isolated, run, run_with, temporary, Program};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -80,6 +80,35 @@ fn while_the_server_is_silent() {
     }
 }
 
+/// Git cleans up in the handler of the signal, and may wait for itself there. It is ended then, and what
+/// it left is removed.
+#[test]
+fn while_git_does_not_obey() {
+    let home = temporary();
+    let mut made = isolated("sh");
+    let script = "mkdir tmp programs; cat >programs/git; chmod +x programs/git";
+    made.current_dir(home.path()).args(["-c", script]);
+    let git = "#!/bin/sh\ntest \"$1\" = clone || exit 1\ntrap '' TERM\nmkdir -p clone/.git/objects\nwhile :; do sleep 0.1; done\n";
+    run_with(made, git.as_bytes()).ok("the program is made");
+    let mut command = clone_command(home.path(), "clone", &[]);
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}/programs:{path}", home.path().display()));
+    let mut child = command.spawn().unwrap();
+    let objects = home.path().join("clone/.git/objects");
+    while !objects.exists() {
+        assert_eq!(child.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut kill = Command::new("kill");
+    kill.args(["-TERM", &child.id().to_string()]);
+    assert!(kill.status().unwrap().success());
+    let ended = child.wait().unwrap();
+    let is_ours = ended.signal() == Some(15) || ended.code() == Some(128 + 9);
+    assert!(is_ours, "{ended:?}");
+    assert!(!home.path().join("clone").exists());
+    wait_for_others(home.path(), "git does not obey");
+}
+
 /// What is there after a clone ended.
 #[derive(Clone, Copy)]
 enum Left {
@@ -106,6 +135,9 @@ impl Case<'_> {
         std::thread::sleep(delay);
         self.send(&child);
         let ended = child.wait().unwrap();
+        if self.signal == "KILL" {
+            end_stuck(home);
+        }
         wait_for_others(home, what);
         let is_ours = ended.success()
             || ended.signal() == Some(self.number)
@@ -143,8 +175,9 @@ impl Case<'_> {
         }
         let mut asked = Program::Git.command(place);
         asked.args(["rev-parse", "--verify", "-q", "HEAD^{tree}"]);
-        // Where git itself is killed while it receives, it leaves what it had.
-        let is_killed = self.signal == "KILL" && self.to_group;
+        // Git alone removes what it had: in a group it is killed, too, and else its own programs may
+        // still write there.
+        let is_killed = self.signal == "KILL";
         if run(asked).code != 0 {
             assert!(is_killed, "{what}: a part of a repository is left");
             return Left::Nothing;
@@ -175,6 +208,10 @@ fn clone(home: &Path, name: &str) -> Child {
 }
 
 fn clone_with(home: &Path, name: &str, options: &[&str]) -> Child {
+    clone_command(home, name, options).spawn().unwrap()
+}
+
+fn clone_command(home: &Path, name: &str, options: &[&str]) -> Command {
     let mut command = isolated(HEDGEROW);
     command
         .args(["clone", "-q"])
@@ -183,34 +220,59 @@ fn clone_with(home: &Path, name: &str, options: &[&str]) -> Child {
     command.arg(name).current_dir(home).process_group(0);
     command.env("TMPDIR", home.join("tmp")).env(MARK, home);
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().unwrap()
+    command
 }
 
 /// All that the clone started has ended, or does soon.
 fn wait_for_others(home: &Path, what: &str) {
-    let mark = format!("{MARK}={}", home.display());
-    let others = || -> Vec<String> {
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        let marked = processes.filter(|process| {
-            let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
-            environment
-                .split(|byte| *byte == 0)
-                .any(|variable| variable == mark.as_bytes())
-        });
-        let line = |path: &Path| std::fs::read_to_string(path.join("cmdline")).unwrap_or_default();
-        marked
-            .map(|process| line(&process.path()).replace('\0', " "))
-            .collect()
-    };
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let running = others();
+        let running = others(home);
         if running.is_empty() {
             return;
         }
-        assert!(Instant::now() < deadline, "{what}: {running:?} goes on");
+        let lines: Vec<_> = running
+            .iter()
+            .map(|process| command_line(process))
+            .collect();
+        assert!(Instant::now() < deadline, "{what}: {lines:?} goes on");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Git, told to end by the death of its parent, may wait for itself in the handler of the signal, as it
+/// does where it is told so alone. Nobody is left who could end it.
+fn end_stuck(home: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(3);
+    while Instant::now() < deadline && !others(home).is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for process in others(home) {
+        let is_git = command_line(&process).contains("git clone");
+        let waits_for = std::fs::read_to_string(process.join("wchan")).unwrap_or_default();
+        if is_git && waits_for.contains("futex") {
+            let number = process.file_name().unwrap();
+            let _ = Command::new("kill").arg("-KILL").arg(number).status();
+        }
+    }
+}
+
+/// The directories in `/proc` of the processes that a clone started.
+fn others(home: &Path) -> Vec<PathBuf> {
+    let mark = format!("{MARK}={}", home.display());
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let paths = processes.map(|process| process.path());
+    let is_marked = |process: &PathBuf| {
+        let environment = std::fs::read(process.join("environ")).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.any(|variable| variable == mark.as_bytes())
+    };
+    paths.filter(is_marked).collect()
+}
+
+fn command_line(process: &Path) -> String {
+    let line = std::fs::read_to_string(process.join("cmdline")).unwrap_or_default();
+    line.replace('\0', " ")
 }
 
 fn make(home: &Path) {

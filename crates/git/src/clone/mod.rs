@@ -6,8 +6,9 @@
 //! what a partial clone lacks, and the post-checkout hook runs.
 
 mod directory;
+mod place;
 
-pub use directory::directory_of;
+pub use place::Place;
 
 use crate::checkout::{read_tree, ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};
 use crate::repository::Repository;

@@ -6,22 +6,30 @@ use crate::Result;
 
 impl Repository {
     /// Sets `core.sparseCheckout` and, with it, `core.sparseCheckoutCone`. Turned off, there is no
-    /// sparse index either.
+    /// sparse index either. All are set at once: without the second, patterns of the first would be
+    /// read as others.
     pub(crate) fn set_sparse(&self, is_on: bool, is_cone: bool) -> Result<()> {
         self.separate_worktree_config()?;
-        let word = |is_on: bool| if is_on { "true" } else { "false" };
-        self.set_in_worktree(ConfigChange::set("core", "sparseCheckout", word(is_on)))?;
-        let cone = ConfigChange::set("core", "sparseCheckoutCone", word(is_cone));
-        self.set_in_worktree(cone)?;
-        if is_on {
-            return Ok(());
+        let mut changes = vec![
+            ConfigChange::set("core", "sparseCheckout", word(is_on)),
+            ConfigChange::set("core", "sparseCheckoutCone", word(is_cone)),
+        ];
+        if !is_on {
+            changes.push(ConfigChange::set("index", "sparse", word(false)));
         }
-        self.set_sparse_index(false)
+        self.set_in_worktree(&changes)
     }
 
     /// Sets `index.sparse`.
     pub(crate) fn set_sparse_index(&self, is_on: bool) -> Result<()> {
-        let word = if is_on { "true" } else { "false" };
-        self.set_in_worktree(ConfigChange::set("index", "sparse", word))
+        self.set_in_worktree(&[ConfigChange::set("index", "sparse", word(is_on))])
+    }
+}
+
+fn word(is_on: bool) -> &'static str {
+    if is_on {
+        "true"
+    } else {
+        "false"
     }
 }

@@ -8,10 +8,10 @@ use bstr::BString;
 const CONFIG_LIMIT_BYTES: u64 = 64 << 20;
 
 impl Repository {
-    /// Changes a setting of this working tree alone; [`Repository::separate_worktree_config`] comes first.
-    pub(crate) fn set_in_worktree(&self, change: ConfigChange<'_>) -> Result<()> {
+    /// Changes settings of this working tree alone, all at once; [`Repository::separate_worktree_config`] comes first.
+    pub(crate) fn set_in_worktree(&self, changes: &[ConfigChange<'_>]) -> Result<()> {
         let path = self.git_dir().join("config.worktree");
-        self.prepare_config_file(&path, &[change])?.commit()?;
+        self.prepare_config_file(&path, changes)?.commit()?;
         Ok(())
     }
 

@@ -67,11 +67,12 @@ pub(super) fn vouching(
 /// Makes git ask `program` what changed in the working tree `linked`.
 pub(super) fn watch(linked: &Repository, program: &Path) -> Result<()> {
     linked.separate_worktree_config()?;
-    linked.set_in_worktree(ConfigChange::set("core", "fsmonitorHookVersion", "2"))?;
+    let mut changes = vec![ConfigChange::set("core", "fsmonitorHookVersion", "2")];
     if linked.settings().untracked_cache == UntrackedCache::Keep {
-        linked.set_in_worktree(ConfigChange::set("core", "untrackedCache", "true"))?;
+        changes.push(ConfigChange::set("core", "untrackedCache", "true"));
     }
-    linked.set_in_worktree(ConfigChange::set("core", "fsmonitor", hook(program)))
+    changes.push(ConfigChange::set("core", "fsmonitor", hook(program)));
+    linked.set_in_worktree(&changes)
 }
 
 /// Whether git is to ask what changed in the new working tree `linked`, whose index is `index`.

@@ -31,7 +31,7 @@
 
 pub use hedgerow_git::checkout::{Done, Reason, Rejects};
 pub use hedgerow_git::stash::{
-    apply, clear_stash, create_entry, drop_entry, entry_changes, push, store_entry, switch_merging,
-    Applied, ApplyLabels, ApplyOptions, ApplyOutcome, MergingSwitch, PushOptions, PushOutcome,
-    Pushed, ShownUntracked, StashEntry, UntrackedWish, STASH,
+    apply, clear_stash, create_entry, drop_entry, entry_changes, prefixed, push, store_entry,
+    switch_merging, Applied, ApplyLabels, ApplyOptions, ApplyOutcome, MergingSwitch, PushOptions,
+    PushOutcome, Pushed, Said, ShownUntracked, StashEntry, UntrackedWish, STASH,
 };

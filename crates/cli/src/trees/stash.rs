@@ -2,6 +2,7 @@
 
 pub use super::stash_options::spelled_out;
 
+use super::advice;
 use super::diff_shown::{Settings, ShownDifferences};
 use super::pathspec_file::PathspecFile;
 use super::run::Run;
@@ -17,9 +18,9 @@ use clap::{Args, Parser, Subcommand};
 use hedgerow::diff::{show, with_contents, FileContents, Formats};
 use hedgerow::repository::Error;
 use hedgerow::stash::{
-    apply, clear_stash, create_entry, drop_entry, entry_changes, push, store_entry, Applied,
-    ApplyLabels, ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, ShownUntracked, StashEntry,
-    UntrackedWish, STASH,
+    apply, clear_stash, create_entry, drop_entry, entry_changes, prefixed, push, store_entry,
+    Applied, ApplyLabels, ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, Pushed,
+    ShownUntracked, StashEntry, UntrackedWish, STASH,
 };
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -239,13 +240,31 @@ fn pushed(run: &Run<'_>, command: &Push, is_save: bool) -> Result<u8, Failure> {
             output.data(&[&line.concat()[..], b"\n"].concat());
         }
         for spec in &pushed.not_kept {
-            output.error(messages::unknown(prefixed(run, spec).as_bstr()));
+            output.error(messages::unknown(prefixed(&run.repository, spec).as_bstr()));
         }
         let code = run.told(&pushed.done).min(REFUSED);
-        let is_kept = pushed.not_kept.is_empty();
-        return Ok(if is_kept { code } else { REFUSED });
+        tell_left(run, pushed, command.staged && !quiet)?;
+        let is_done = pushed.not_kept.is_empty() && pushed.left.is_empty();
+        return Ok(if is_done { code } else { REFUSED });
     }
     Ok(not_pushed(run, &outcome, true))
+}
+
+/// Tells why changes stay in the working tree.
+fn tell_left(run: &Run<'_>, pushed: &Pushed, ends: bool) -> Result<(), Failure> {
+    for said in &pushed.left {
+        run.output.error_line(&said.words);
+        if let Some((key, text)) = said.advice {
+            if run.repository.advises(key)? {
+                let text = advice::with_switch(&run.repository, key, text.into());
+                run.output.advise(&text);
+            }
+        }
+    }
+    if ends && !pushed.left.is_empty() {
+        run.output.error_line("Cannot remove worktree changes");
+    }
+    Ok(())
 }
 
 /// The result; `None` if the index cannot be locked, which is told.
@@ -294,7 +313,7 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
         }
         PushOutcome::Unmatched(specs) => {
             for spec in specs {
-                output.error(messages::unknown(prefixed(run, spec).as_bstr()));
+                output.error(messages::unknown(prefixed(&run.repository, spec).as_bstr()));
             }
             output.error_line("Did you forget to 'git add'?");
         }
@@ -312,45 +331,8 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
                 output.error_line("Cannot save the current status");
             }
         }
-        PushOutcome::Unseparable(paths) => {
-            for path in paths {
-                output.error(format_args!("{path}: patch does not apply"));
-            }
-            if !quiet {
-                output.error_line("Cannot remove worktree changes");
-            }
-        }
     }
     REFUSED
-}
-
-/// A pathspec as git passes it on to a command at the top of the working tree.
-fn prefixed(run: &Run<'_>, spec: &BString) -> BString {
-    if run.repository.environment().pathspecs.literal {
-        return spec.clone();
-    }
-    let prefix = run.repository.prefix();
-    let length = prefix.len();
-    match spec
-        .strip_prefix(b":(")
-        .and_then(|rest| rest.split_once_str(")"))
-    {
-        Some((magic, rest)) => {
-            let start = [b":(", magic].concat();
-            [
-                &start,
-                format!(",prefix:{length})").as_bytes(),
-                prefix,
-                rest,
-            ]
-            .concat()
-            .into()
-        }
-        None if spec.starts_with(b":") => spec.clone(),
-        None => [format!(":(prefix:{length})").as_bytes(), prefix, spec]
-            .concat()
-            .into(),
-    }
 }
 
 fn needs_merge(paths: &[BString], output: &Output) {

@@ -152,7 +152,7 @@ pub fn apply(
     if wanted_index.is_some() {
         // The index is as HEAD; but git resets it here, and logs that.
         drop(session);
-        reset_index(repository, &options.execution)?;
+        reset_index(repository, &[], true, &options.execution)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
     let job = Move {
@@ -261,18 +261,32 @@ fn staged_paths(session: &Session<'_>, index: &Index) -> Result<Vec<BString>> {
         .collect())
 }
 
-/// Sets the index to HEAD.
-pub(super) fn reset_index(repository: &Repository, execution: &Execution) -> Result<()> {
+/// Sets the index to HEAD, or only what the pathspecs match. Without `no_refresh`, it gets the stat data
+/// of files that are as it has them.
+pub(super) fn reset_index(
+    repository: &Repository,
+    pathspecs: &[BString],
+    no_refresh: bool,
+    execution: &Execution,
+) -> Result<()> {
     let Some(head) = repository.head()?.id() else {
         return Ok(());
     };
+    let target = if pathspecs.is_empty() {
+        ResetTarget::Commit(head)
+    } else {
+        ResetTarget::Paths {
+            tree: repository.commit(&head)?.tree,
+            pathspecs: pathspecs.to_vec(),
+        }
+    };
     let request = ResetRequest {
         revision: "HEAD".into(),
-        target: ResetTarget::Commit(head),
+        target,
     };
     let options = ResetOptions {
         mode: ResetMode::Mixed,
-        no_refresh: true,
+        no_refresh,
         execution: execution.clone(),
         ..ResetOptions::default()
     };
@@ -325,7 +339,7 @@ fn clashes(index: &Index, path: &bstr::BStr) -> bool {
 }
 
 /// An index of the files of `tree`, with what `index` knows of the same ones.
-fn like_tree(index: &Index, tree: &Difference) -> Result<Index> {
+pub(super) fn like_tree(index: &Index, tree: &Difference) -> Result<Index> {
     let mut builder = Builder::replacing(index);
     for change in tree.changes() {
         let Some(side) = change.new else { continue };

@@ -1,6 +1,6 @@
 //! What is put aside: the state of the index and of the working tree, as trees.
 
-use crate::checkout::{first_blocking, settle, Session};
+use crate::checkout::{first_blocking, kept_out, settle, Session};
 use crate::convert::Buffers;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::objects::{write_tree, ObjectWriter};
@@ -82,13 +82,25 @@ impl Changes {
         })
     }
 
+    /// The same for all paths.
+    pub(super) fn of_all(mut self, session: &Session<'_>, head: ObjectId) -> Result<Changes> {
+        self.refresh();
+        let mut all = Changes::find(session, self.old, Some(head), None)?;
+        all.refreshed.extend(self.refreshed);
+        Ok(all)
+    }
+
     /// The index with the stat data of files that were found unchanged, if there are such.
     pub(super) fn refreshed_index(mut self) -> Option<Index> {
+        self.refresh();
+        (!self.refreshed.is_empty()).then_some(self.old.index)
+    }
+
+    fn refresh(&mut self) {
         let entries = self.old.index.entries_mut();
         for (row, stat) in &self.refreshed {
             entries[*row as usize].stat = *stat;
         }
-        (!self.refreshed.is_empty()).then_some(self.old.index)
     }
 
     /// Whether there are any. What changed in submodules is none, and neither is what took the place
@@ -155,27 +167,22 @@ impl Changes {
         Ok(None)
     }
 
-    /// The tree of the index with the files of the working tree that differ. Git's warnings about
-    /// line ends are added to `warnings`.
+    /// The tree of the index with the files of the working tree that differ, and these. Git's warnings
+    /// about line ends are added to `warnings`.
     pub(super) fn worktree_tree(
         &self,
         session: &Session<'_>,
         writer: &ObjectWriter<'_>,
         warnings: &mut Vec<String>,
-    ) -> Result<ObjectId> {
+    ) -> Result<(ObjectId, BTreeMap<BString, Option<Side>>)> {
         let index = &self.old.index;
+        refuse_intents(session, index)?;
         let removed_beyond = self.removed_beyond_link(session)?;
         let mut wanted = Vec::new();
         let mut edits: BTreeMap<BString, Option<Side>> = BTreeMap::new();
         for row in self.unstaged() {
             let entry = &index.entries()[row];
             let path = index.path(entry);
-            // Of a submodule, git does not ask.
-            if entry.flags.intent_to_add && entry.mode != Mode::Gitlink {
-                return Err(Error::Usage {
-                    reason: format!("Entry '{path}' not uptodate. Cannot merge."),
-                });
-            }
             match self.states[row] {
                 // Whatever is recorded for it could be wrong.
                 State::Unknown => {
@@ -240,14 +247,24 @@ impl Changes {
             .flat_map(|(path, _)| path_and_rows_below(index, path))
             .collect();
         edits.extend(below.into_iter().map(|path| (path, None)));
-        let rows = crate::merge::edited(index, &edits);
-        write_tree(
-            session.repository,
-            writer,
-            rows.into_iter(),
-            &session.engine(),
-        )
+        let rows = crate::merge::edited(index, &edits).into_iter();
+        let tree = write_tree(session.repository, writer, rows, &session.engine())?;
+        Ok((tree, edits))
     }
+}
+
+/// Refuses files that are only to be added later, wherever they are: no tree has them. Of a submodule,
+/// git does not ask.
+fn refuse_intents(session: &Session<'_>, index: &Index) -> Result<()> {
+    let is_intent = |entry: &Entry| entry.flags.intent_to_add && entry.mode != Mode::Gitlink;
+    for (path, _) in index.iter().filter(|(_, entry)| is_intent(entry)) {
+        if kept_out(&session.root, path)? {
+            return Err(Error::Usage {
+                reason: format!("Entry '{path}' not uptodate. Cannot merge."),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Whether there is a directory at `path` if links above are followed.

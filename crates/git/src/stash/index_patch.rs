@@ -9,7 +9,7 @@ use crate::merge::{
 use crate::objects::{write_tree, ObjectWriter};
 use crate::tree::{Difference, Side};
 use crate::Result;
-use bstr::BString;
+use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_object::ObjectKind;
 use std::collections::BTreeMap;
@@ -43,25 +43,24 @@ pub(super) fn patched(
             edits.insert(path.to_owned(), change.new);
             continue;
         }
-        let misfit = match (change.old, current, change.new) {
-            (None, Some(_), _) => format!("{path}: already exists in index"),
-            (Some(_), None, _) => format!("{path}: does not exist in index"),
-            (Some(old), Some(current), Some(new)) => {
-                match patch(session, writer, [old, current, new])? {
+        match (change.old, current) {
+            (Some(old), Some(current)) => {
+                let patch = Patch {
+                    path,
+                    old,
+                    new: change.new,
+                    context: CONTEXT,
+                };
+                match patch.applied(session, writer, current)? {
                     Ok(side) => {
-                        edits.insert(path.to_owned(), Some(side));
-                        continue;
+                        edits.insert(path.to_owned(), side);
                     }
-                    Err(line) => {
-                        let line = line.map(|line| format!("patch failed: {path}:{line}"));
-                        misfits.extend(line);
-                        format!("{path}: patch does not apply")
-                    }
+                    Err(reasons) => misfits.extend(reasons),
                 }
             }
-            _ => format!("{path}: patch does not apply"),
-        };
-        misfits.push(misfit);
+            (None, _) => misfits.push(format!("{path}: already exists in index")),
+            (Some(_), None) => misfits.push(format!("{path}: does not exist in index")),
+        }
     }
     if !misfits.is_empty() {
         return Ok(Err(misfits));
@@ -70,52 +69,104 @@ pub(super) fn patched(
     write_tree(repository, writer, rows.into_iter(), &engine).map(Ok)
 }
 
-/// The current content with the change from old to new; `Err` if it does not fit, with the line of
-/// the change if that is known.
-fn patch(
-    session: &Session<'_>,
-    writer: &ObjectWriter<'_>,
-    [old, current, new]: [Side; 3],
-) -> Result<Result<Side, Option<usize>>> {
-    let is_link = |side: Side| Mode::from(side.kind) == Mode::Symlink;
-    let is_submodule = |side: Side| Mode::from(side.kind) == Mode::Gitlink;
-    let sides = [old, current, new];
-    if sides.into_iter().any(is_submodule) || is_link(old) != is_link(current) {
-        return Ok(Err(None));
+/// The change of one file.
+pub(super) struct Patch<'a> {
+    pub path: &'a BStr,
+    pub old: Side,
+    /// `None` if the change removes the file.
+    pub new: Option<Side>,
+    /// The lines around a change that must be there for it to fit.
+    pub context: usize,
+}
+
+impl Patch<'_> {
+    /// What the change makes of `current`; `Err` has git's reasons if it does not fit.
+    pub(super) fn applied(
+        &self,
+        session: &Session<'_>,
+        writer: &ObjectWriter<'_>,
+        current: Side,
+    ) -> Result<Result<Option<Side>, Vec<String>>> {
+        let (old, path) = (self.old, self.path);
+        let is_of = |mode: Mode| move |side: Side| Mode::from(side.kind) == mode;
+        let (is_link, is_submodule) = (is_of(Mode::Symlink), is_of(Mode::Gitlink));
+        let misfit = format!("{path}: patch does not apply");
+        let sides = [Some(old), Some(current), self.new];
+        if sides.into_iter().flatten().any(is_submodule) || is_link(old) != is_link(current) {
+            return Ok(Err(vec![misfit]));
+        }
+        let Some(new) = self.new else {
+            return self.removed(session, current, misfit);
+        };
+        let kind = if old.kind == new.kind {
+            current.kind
+        } else {
+            new.kind
+        };
+        let id = if old.id == new.id {
+            current.id
+        } else if old.id == current.id {
+            new.id
+        } else {
+            match self.merged(session, writer, [old, current, new])? {
+                Ok(id) => id,
+                Err(reason) => return Ok(Err(reason.into_iter().chain([misfit]).collect())),
+            }
+        };
+        Ok(Ok(Some(Side { kind, id })))
     }
-    let kind = if old.kind == new.kind {
-        current.kind
-    } else {
-        new.kind
-    };
-    if old.id == new.id {
-        return Ok(Ok(Side {
-            kind,
-            id: current.id,
-        }));
+
+    /// The same if it removes the file: all of its content must be there.
+    fn removed(
+        &self,
+        session: &Session<'_>,
+        current: Side,
+        misfit: String,
+    ) -> Result<Result<Option<Side>, Vec<String>>> {
+        if current.id == self.old.id {
+            return Ok(Ok(None));
+        }
+        let content = session.repository.read_object(&self.old.id)?.1;
+        let reason = if content.is_empty() {
+            "removal patch leaves file contents".into()
+        } else if is_binary(&content) {
+            self.other_contents(current)
+        } else {
+            format!("patch failed: {}:1", self.path)
+        };
+        Ok(Err(vec![reason, misfit]))
     }
-    if old.id == current.id {
-        return Ok(Ok(Side { kind, id: new.id }));
+
+    /// The content with the changes of both sides; `Err` has the reason, if git gives one.
+    fn merged(
+        &self,
+        session: &Session<'_>,
+        writer: &ObjectWriter<'_>,
+        [old, current, new]: [Side; 3],
+    ) -> Result<Result<ObjectId, Option<String>>> {
+        let read = |side: Side| session.repository.read_object(&side.id);
+        let [base, ours, theirs] = [read(old)?.1, read(current)?.1, read(new)?.1];
+        if is_binary(&base) || is_binary(&theirs) {
+            return Ok(Err(Some(self.other_contents(current))));
+        }
+        if let Some(line) = misfit_of_patch(&base, &ours, &theirs, self.context) {
+            return Ok(Err(Some(format!("patch failed: {}:{line}", self.path))));
+        }
+        let options = ContentOptions {
+            algorithm: Algorithm::Myers,
+            ..ContentOptions::default()
+        };
+        let merged = merge_contents(&base, &ours, &theirs, &options);
+        if merged.conflicts > 0 {
+            return Ok(Err(None));
+        }
+        writer.write_one(ObjectKind::Blob, &merged.text).map(Ok)
     }
-    let read = |side: Side| session.repository.read_object(&side.id);
-    let [base, ours, theirs] = [read(old)?.1, read(current)?.1, read(new)?.1];
-    if [&base, &ours, &theirs]
-        .into_iter()
-        .any(|content| is_binary(content))
-    {
-        return Ok(Err(None));
+
+    fn other_contents(&self, current: Side) -> String {
+        format!(
+            "the patch applies to '{}' ({}), which does not match the current contents.",
+            self.path, current.id
+        )
     }
-    if let Some(line) = misfit_of_patch(&base, &ours, &theirs, CONTEXT) {
-        return Ok(Err(Some(line)));
-    }
-    let options = ContentOptions {
-        algorithm: Algorithm::Myers,
-        ..ContentOptions::default()
-    };
-    let merged = merge_contents(&base, &ours, &theirs, &options);
-    if merged.conflicts > 0 {
-        return Ok(Err(None));
-    }
-    let id = writer.write_one(ObjectKind::Blob, &merged.text)?;
-    Ok(Ok(Side { kind, id }))
 }

@@ -1,6 +1,7 @@
 //! The list of entries: `refs/stash` and its log.
 
 use super::entry::StashEntry;
+use crate::dates::date_seconds;
 use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue, Signature};
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -75,13 +76,22 @@ pub fn drop_entry(repository: &Repository, entry: &StashEntry) -> Result<()> {
         reason: format!("{}: Could not drop stash entry", entry.revision),
     };
     let revision = &entry.revision;
-    let number = match revision.find_byte(b'@') {
-        None => return Err(refused()),
-        Some(at) => revision[at..]
-            .strip_prefix(b"@{")
-            .and_then(|rest| rest.strip_suffix(b"}"))
-            .and_then(|digits| digits.to_str().ok()?.parse::<usize>().ok())
-            .ok_or_else(refused)?,
+    let at = revision.find_byte(b'@').ok_or_else(refused)?;
+    let word = revision[at..].strip_prefix(b"@{");
+    let word = word.and_then(|rest| rest.strip_suffix(b"}"));
+    let word = word.ok_or_else(refused)?.as_bstr();
+    let number = match word.to_str().ok().and_then(|digits| digits.parse().ok()) {
+        Some(number) => number,
+        None => {
+            let seconds = date_seconds(word).ok_or_else(refused)?;
+            let entries = repository.reflog(STASH.into())?;
+            let mut entries = entries.iter();
+            match entries.position(|logged| logged.time.seconds <= seconds) {
+                Some(number) => number,
+                // Git says that it drops one, and drops none.
+                None => return Ok(()),
+            }
+        }
     };
     let is_empty = repository.drop_log_entry(STASH.into(), number)?;
     if is_empty {

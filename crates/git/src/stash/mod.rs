@@ -4,6 +4,7 @@
 //! untracked files were put aside too, a commit of these. `refs/stash` names the newest entry; the
 //! older ones are in its log.
 
+mod adding;
 mod apply;
 mod capture;
 mod carry;
@@ -11,14 +12,16 @@ mod entry;
 mod index_patch;
 mod list;
 mod push;
+mod reversal;
 mod show;
 mod taking;
 mod untracked;
 
+pub use adding::prefixed;
 pub use apply::{apply, Applied, ApplyLabels, ApplyOptions, ApplyOutcome};
 pub use carry::{switch_merging, MergingSwitch};
 pub use entry::StashEntry;
 pub use list::{clear_stash, drop_entry, store_entry, STASH};
-pub use push::{create_entry, push, PushOptions, PushOutcome, Pushed};
+pub use push::{create_entry, push, PushOptions, PushOutcome, Pushed, Said};
 pub use show::{entry_changes, ShownUntracked};
 pub use untracked::UntrackedWish;

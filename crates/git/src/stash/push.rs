@@ -1,13 +1,15 @@
 //! Putting local changes aside.
 
+use super::adding::{Adding, Left, Outside};
 use super::apply::reset_index;
 use super::capture::{unmerged_paths, Changes, Files};
 use super::list::{set, STASH};
+use super::reversal::Reversal;
 use super::taking::Taking;
 use super::untracked::{self, UntrackedWish};
 use crate::checkout::{
-    checkout_paths, reset, Done, Failure, PathOptions, PathOutcome, ResetMode, ResetOptions,
-    ResetOutcome, ResetRequest, ResetTarget, Session, Unmerged,
+    check_pathspecs, checkout_paths, reset, Done, Failure, PathOptions, PathOutcome, ResetMode,
+    ResetOptions, ResetOutcome, ResetRequest, ResetTarget, Session, Unmerged,
 };
 use crate::index::{Index, Mode};
 use crate::objects::{write_tree, NewCommit, ObjectWriter, TreeRow};
@@ -18,6 +20,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is put aside, and what stays.
 #[derive(Clone, Debug, Default)]
@@ -64,8 +67,6 @@ pub enum PushOutcome {
     },
     /// The commits of the entry are there, but not its name, for this reason.
     Unnamed(Error),
-    /// These staged files have changes since, so that what was staged cannot be taken out of them.
-    Unseparable(Vec<BString>),
 }
 
 /// What was put aside.
@@ -79,13 +80,38 @@ pub struct Pushed {
     pub warnings: Vec<String>,
     /// What was done in the working tree, and its failures.
     pub done: Done,
+    /// Why the changes are still in the working tree, although the entry has them; empty if they are
+    /// not.
+    pub left: Vec<Said>,
     /// What was in the index was to stay, but these pathspecs match nothing of it, so that it is gone
     /// from there and the working tree, too.
     pub not_kept: Vec<BString>,
 }
 
+/// What git says of changes that it leaves in the working tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// A line, or several.
+    pub words: String,
+    /// The key and the text of the advice that follows.
+    pub advice: Option<(&'static str, &'static str)>,
+}
+
+impl Said {
+    pub(super) fn errors(reasons: &[String]) -> Vec<Said> {
+        let words = reasons.iter().map(|reason| format!("error: {reason}"));
+        words
+            .map(|words| Said {
+                words,
+                advice: None,
+            })
+            .collect()
+    }
+}
+
 /// Puts local changes aside.
 pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
+    check_pathspecs(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     let recorded = match record(&session, options) {
         Ok(Ok(recorded)) => recorded,
@@ -116,6 +142,7 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
         message: recorded.message.clone(),
         warnings: recorded.warnings.clone(),
         done: Done::default(),
+        left: Vec::new(),
         not_kept: Vec::new(),
     };
     match take_back(session, options, recorded, directories, &mut pushed) {
@@ -167,44 +194,96 @@ fn take_back(
     pushed: &mut Pushed,
 ) -> Result<()> {
     let (repository, done) = (session.repository, &mut pushed.done);
+    if !recorded.left.said.is_empty() {
+        pushed.left = recorded.left.said;
+        let index = recorded.left.index.or(recorded.refreshed);
+        return index.map_or(Ok(()), |index| session.write_index(&index, false).map(drop));
+    }
     recorded.take_untracked(&session, done)?;
     untracked::remove_empty(&session, directories, done);
     // As in git, a file whose stat data alone are stale is not written anew.
     if let Some(index) = recorded.refreshed {
         session.write_index(&index, false)?;
     }
+    if options.pathspecs.is_empty() && !done.failures.is_empty() {
+        // As in git, which cleans first: what could not be removed is still there, and so is the rest.
+        return Ok(());
+    }
     // What follows locks the index itself.
     drop(session);
-    if options.staged {
-        restore_paths(repository, options, recorded.taking, done)?;
-        if options.pathspecs.is_empty() && !options.keep_index {
-            // The index is as HEAD already; but git resets it here, and logs that.
-            reset_index(repository, &options.execution)?;
-        }
-    } else if options.pathspecs.is_empty() {
+    if let Some(reversal) = recorded.reversal {
+        return take_staged(repository, options, reversal, pushed);
+    }
+    if options.pathspecs.is_empty() {
         reset_hard(repository, options, recorded.head, done)?;
     } else {
-        restore_paths(repository, options, recorded.taking, done)?;
+        done.failures.extend(recorded.taking.in_the_way);
+        let head = repository.commit(&recorded.head)?.tree;
+        restore_paths(
+            repository,
+            options,
+            recorded.taking.paths,
+            (head, true),
+            done,
+        )?;
     }
-    if options.keep_index && !options.staged && !recorded.index_tree.is_empty_tree() {
+    if options.keep_index && !recorded.index_tree.is_empty_tree() {
         pushed.not_kept = keep_index(repository, options, recorded.index_tree, done)?;
     }
     Ok(())
 }
 
+/// Takes what is staged out of the working tree, and out of the index as far as it is to go from there.
+fn take_staged(
+    repository: &Repository,
+    options: &PushOptions,
+    reversal: Reversal,
+    pushed: &mut Pushed,
+) -> Result<()> {
+    let done = &mut pushed.done;
+    done.warnings.extend(reversal.warnings);
+    if !reversal.misfits.is_empty() {
+        pushed.left = Said::errors(&reversal.misfits);
+        return Ok(());
+    }
+    // If all goes back to HEAD, the index gets the stat data at once.
+    let in_index = reversal.is_whole && options.pathspecs.is_empty() && !options.keep_index;
+    restore_paths(
+        repository,
+        options,
+        reversal.paths,
+        (reversal.tree, in_index),
+        done,
+    )?;
+    if options.keep_index {
+        return Ok(());
+    }
+    // Git resets the index also where it is as HEAD already, and logs that.
+    reset_index(repository, &options.pathspecs, in_index, &options.execution)
+}
+
 /// Makes the commits of an entry and changes nothing else.
 pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
-    let session = Session::begin(repository, options.threshold, &options.execution)?;
-    Ok(match record(&session, options)? {
-        Err(unrecorded) => unrecorded.outcome,
-        Ok(recorded) => PushOutcome::Pushed(Box::new(Pushed {
-            commit: recorded.commit,
-            message: recorded.message,
-            warnings: recorded.warnings,
-            done: Done::default(),
-            not_kept: Vec::new(),
-        })),
-    })
+    let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+    let (outcome, refreshed) = match record(&session, options)? {
+        Err(unrecorded) => (unrecorded.outcome, unrecorded.refreshed),
+        Ok(recorded) => {
+            let pushed = Pushed {
+                commit: recorded.commit,
+                message: recorded.message,
+                warnings: recorded.warnings,
+                done: Done::default(),
+                left: Vec::new(),
+                not_kept: Vec::new(),
+            };
+            (PushOutcome::Pushed(Box::new(pushed)), recorded.refreshed)
+        }
+    };
+    // As in git, the index knows then that files are as before.
+    if let Some(index) = refreshed {
+        session.write_index(&index, false)?;
+    }
+    Ok(outcome)
 }
 
 /// The commits of an entry.
@@ -217,8 +296,12 @@ pub(super) struct Recorded {
     message: BString,
     committer: Signature,
     pub warnings: Vec<String>,
-    /// What goes back to HEAD, if not everything does.
+    /// What goes back to HEAD, if only some paths do.
     taking: Taking,
+    /// Why nothing goes back after all.
+    left: Left,
+    /// What becomes of the working tree if only what is staged goes.
+    reversal: Option<Reversal>,
     /// The untracked files that are in it.
     untracked: Vec<(BString, Mode, ObjectId)>,
     /// The index, if it knows more of the files now.
@@ -275,6 +358,7 @@ pub(super) fn record(
         }));
     };
     let commit = repository.commit(&id)?;
+    let head_tree = commit.tree;
     let changes = Changes::find(session, old, Some(commit.tree), specs.as_ref())?;
     let wish = options.untracked;
     let mut warnings = Vec::new();
@@ -289,12 +373,12 @@ pub(super) fn record(
     if options.staged && !changes.is_staged {
         return Ok(Err(PushOutcome::NothingStaged.into()));
     }
-    if options.staged {
-        let left = changed_since(&changes);
-        if !left.is_empty() {
-            return Ok(Err(PushOutcome::Unseparable(left).into()));
-        }
-    }
+    // What is staged goes as a whole, whatever the pathspecs match.
+    let changes = if options.staged && specs.is_some() {
+        changes.of_all(session, commit.tree)?
+    } else {
+        changes
+    };
     let writer = ObjectWriter::new(repository)?;
     let branch: BString = match head
         .branch()
@@ -334,11 +418,11 @@ pub(super) fn record(
         let message = BString::from([b"untracked files on ", &place[..], b"\n"].concat());
         parents.push(write(tree, &[], message.as_bstr())?);
     }
-    let tree = if options.staged {
-        index_tree
+    let (tree, edits) = if options.staged {
+        (index_tree, BTreeMap::new())
     } else {
         match changes.worktree_tree(session, &writer, &mut warnings) {
-            Ok(tree) => tree,
+            Ok(found) => found,
             Err(error @ (Error::Usage { .. } | Error::Setup { .. })) => {
                 return Ok(Err(PushOutcome::Unsaved { error, warnings }.into()))
             }
@@ -353,11 +437,25 @@ pub(super) fn record(
     };
     let commit = write(tree, &parents, message.as_bstr())?;
     writer.sync_names()?;
-    let taking = if options.staged || !options.pathspecs.is_empty() {
-        Taking::of(session, &changes, options.staged, &saved)?
-    } else {
-        Taking::default()
-    };
+    let (mut taking, mut left) = (Taking::default(), Left::default());
+    if let Some(specs) = specs.as_ref().filter(|_| !options.staged) {
+        let outside = Outside::of(session)?;
+        taking = Taking::of(session, &changes, &outside, &saved)?;
+        let adding = Adding {
+            session,
+            options,
+            index: &changes.old.index,
+            outside: &outside,
+            untracked: &untracked,
+            saved: &saved,
+            edits: &edits,
+        };
+        left = adding.left(&writer, specs, &taking.misfits)?;
+    }
+    let reversal = options
+        .staged
+        .then(|| Reversal::of(session, &writer, &changes, head_tree))
+        .transpose()?;
     Ok(Ok(Recorded {
         head: id,
         commit,
@@ -367,23 +465,11 @@ pub(super) fn record(
         committer,
         warnings,
         taking,
+        left,
+        reversal,
         untracked: saved,
         refreshed: changes.refreshed_index(),
     }))
-}
-
-/// Staged files that have changed since.
-fn changed_since(changes: &Changes) -> Vec<BString> {
-    let index = &changes.old.index;
-    let unstaged = changes.unstaged();
-    let paths = unstaged.map(|row| index.path(&index.entries()[row]));
-    let is_staged = |path: &&BStr| {
-        let staged = &changes.staged.changes;
-        staged
-            .binary_search_by(|change| change.path.as_bstr().cmp(path))
-            .is_ok()
-    };
-    paths.filter(is_staged).map(BStr::to_owned).collect()
 }
 
 fn save_untracked(
@@ -467,27 +553,24 @@ fn reset_hard(
     }
 }
 
-/// Sets paths in the index and in the working tree to HEAD.
+/// Sets paths in the working tree to what a tree has, and in the index, too, if that is wanted.
 fn restore_paths(
     repository: &Repository,
     options: &PushOptions,
-    taking: Taking,
+    paths: BTreeSet<BString>,
+    (tree, in_index): (ObjectId, bool),
     done: &mut Done,
 ) -> Result<()> {
-    done.failures.extend(taking.in_the_way);
-    if taking.paths.is_empty() {
+    if paths.is_empty() {
         return Ok(());
     }
-    let head = repository.head()?.id();
-    let tree = head.map(|id| repository.commit(&id)).transpose()?;
     let options = PathOptions {
-        only: Some(taking.paths),
-        tree: tree.map(|commit| commit.tree),
+        only: Some(paths),
+        tree: Some(tree),
         recurse_submodules: Some(false),
         may_match_nothing: true,
         runs_hook: false,
-        // What is staged stays there if that is asked for, and only its files go.
-        in_index: !(options.staged && options.keep_index),
+        in_index,
         ..path_options(options, vec![":/".into()])
     };
     set_paths(repository, &options, done).map(drop)

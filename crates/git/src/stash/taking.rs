@@ -1,12 +1,13 @@
 //! Which paths go back to HEAD when only some are put aside: those that are in the entry, and no
 //! others. What lies in the place of one and is in no entry stays.
 
+use super::adding::Outside;
 use super::capture::Changes;
 use crate::checkout::{first_blocking, Failure, Session};
 use crate::index::{Index, Mode, Stage};
 use crate::worktree::state::State;
 use crate::Result;
-use bstr::{BStr, BString};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::FileKind;
 use hedgerow_tree::split_path;
 use std::collections::BTreeSet;
@@ -15,16 +16,19 @@ use std::collections::BTreeSet;
 #[derive(Debug, Default)]
 pub(super) struct Taking {
     pub paths: BTreeSet<BString>,
-    /// Paths of them that stay, because something that is not in the entry is in their places.
+    /// Paths that stay, because something that is not in the entry is in their places.
     pub in_the_way: Vec<Failure>,
+    /// Why all stay, in git's words.
+    pub misfits: Vec<String>,
 }
 
 impl Taking {
-    /// Finds them. `saved` are the untracked files of the entry.
+    /// Finds them. `saved` are the untracked files of the entry. Files outside of the sparse checkout stay
+    /// as they are.
     pub(super) fn of(
         session: &Session<'_>,
         changes: &Changes,
-        staged_only: bool,
+        outside: &Outside<'_>,
         saved: &[(BString, Mode, gix_hash::ObjectId)],
     ) -> Result<Taking> {
         let index = &changes.old.index;
@@ -33,7 +37,6 @@ impl Taking {
             session,
             index,
             is_known: &|path| saved.contains(&path.to_owned()),
-            has_files: !staged_only,
         };
         let mut taking = Taking::default();
         for change in &changes.staged.changes {
@@ -42,16 +45,18 @@ impl Taking {
             let mode = mode.filter(|_| may_be_blocked);
             taking.add(&places, change.path.as_ref(), mode)?;
         }
-        for row in changes.unstaged().filter(|_| !staged_only) {
+        for row in changes.unstaged() {
             let entry = &index.entries()[row];
-            let state = changes.states[row];
+            let (path, state) = (index.path(entry), changes.states[row]);
+            if outside.has(path, entry.mode) {
+                if taking.paths.contains(path.as_bytes()) {
+                    taking.misfits.push(format!("{path}: does not match index"));
+                }
+                continue;
+            }
             let may_be_blocked = matches!(state, State::Directory | State::Blocked);
             let mode = Some(entry.mode).filter(|_| may_be_blocked);
-            taking.add(&places, index.path(entry), mode)?;
-        }
-        if staged_only && !taking.in_the_way.is_empty() {
-            // As with git: one patch takes all of it back, or nothing.
-            taking.paths.clear();
+            taking.add(&places, path, mode)?;
         }
         Ok(taking)
     }
@@ -59,11 +64,12 @@ impl Taking {
     /// Adds a path. `mode` is that of its file in HEAD, if something may be in the way.
     fn add(&mut self, places: &Places<'_>, path: &BStr, mode: Option<Mode>) -> Result<()> {
         let mode = mode.filter(|mode| *mode != Mode::Gitlink);
-        let reason = match mode {
-            Some(mode) => places.obstacle(path, mode)?,
-            None => None,
+        let Some(mode) = mode else {
+            self.paths.insert(path.to_owned());
+            return Ok(());
         };
-        let path = path.to_owned();
+        self.misfits.extend(places.file(path)?);
+        let (path, reason) = (path.to_owned(), places.obstacle(path, mode)?);
         match reason {
             Some(reason) => self.in_the_way.push(Failure { path, reason }),
             None => {
@@ -74,18 +80,22 @@ impl Taking {
     }
 }
 
-struct Places<'a> {
-    session: &'a Session<'a>,
-    index: &'a Index,
+pub(super) struct Places<'a> {
+    pub session: &'a Session<'a>,
+    pub index: &'a Index,
     /// Whether an untracked file is in the entry.
-    is_known: &'a dyn Fn(&BStr) -> bool,
-    /// The entry has the files of the working tree, also those that the index has no longer.
-    has_files: bool,
+    pub is_known: &'a dyn Fn(&BStr) -> bool,
 }
 
 impl Places<'_> {
+    /// What git says if a file is at `path` that is not in the entry.
+    pub(super) fn file(&self, path: &BStr) -> Result<Option<String>> {
+        let is_there = self.is_file(path)? && !self.is_safe(path);
+        Ok(is_there.then(|| format!("{path}: already exists in working directory")))
+    }
+
     /// Why the file at `path` cannot be written without a loss, in git's words.
-    fn obstacle(&self, path: &BStr, mode: Mode) -> Result<Option<String>> {
+    pub(super) fn obstacle(&self, path: &BStr, mode: Mode) -> Result<Option<String>> {
         let root = &self.session.root;
         let mode = mode.to_u32();
         let unwritable = |what| {
@@ -96,9 +106,6 @@ impl Places<'_> {
         if let Some(above) = first_blocking(root, path)? {
             let is_safe = self.is_safe(above);
             return Ok(unwritable("Not a directory").filter(|_| !is_safe));
-        }
-        if !self.has_files && self.is_file(path)? {
-            return Ok(Some(format!("{path}: already exists in working directory")));
         }
         let mut pending = vec![path.to_owned()];
         while let Some(directory) = pending.pop() {
@@ -140,7 +147,11 @@ impl Places<'_> {
         }
     }
 
+    /// Whether the entry has the file at `path`. Of one that is only to be added later, the index has no
+    /// content.
     fn is_safe(&self, path: &BStr) -> bool {
-        self.index.find(path, Stage::Merged).is_ok() || (self.is_known)(path)
+        let entry = self.index.find(path, Stage::Merged);
+        entry.is_ok_and(|row| !self.index.entries()[row].flags.intent_to_add)
+            || (self.is_known)(path)
     }
 }

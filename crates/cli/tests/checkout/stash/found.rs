@@ -150,3 +150,39 @@ fn what_is_staged_as_removed_is_not_looked_for_beyond_a_link() {
         }
     }
 }
+
+#[test]
+fn creating_an_entry_refreshes_the_index() {
+    for changed in [false, true] {
+        let repository = origin();
+        repository.git(&["read-tree", "HEAD"]);
+        if changed {
+            repository.write("top", "changed\n");
+        }
+        let outcome = repository.hedgerow(&["stash", "create"]);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        let stale = repository.ask(&["diff-files", "--name-only"]);
+        assert_eq!(stale, if changed { "top" } else { "" });
+    }
+}
+
+#[test]
+fn entries_can_be_named_by_time() {
+    for (verb, time) in [
+        ("pop", "now"),
+        ("drop", "now"),
+        ("drop", "yesterday"),
+        ("drop", "nonsense"),
+        ("pop", "1"),
+    ] {
+        let mut pair = Pair::of(&origin(), time);
+        pair.any_trees = true;
+        pair.each("two entries", |repository| {
+            for text in ["one\n", "two\n"] {
+                repository.write("top", text);
+                repository.git(&["stash", "-q"]);
+            }
+        });
+        pair.both("stash", "", &[verb, &format!("stash@{{{time}}}")], &[]);
+    }
+}

@@ -1,8 +1,10 @@
 //! `hedgerow stash` beside git, in copies of one repository.
 
+mod added;
 mod faults;
 mod found;
 mod generated;
 mod kept;
 pub mod merges;
+mod staged;
 mod words;

@@ -7,9 +7,10 @@ mod write;
 
 pub use crate::lines::Algorithm;
 
-use crate::lines::{differences, Hunk, Interner};
+use crate::lines::{differences, Interner};
 use bstr::{BStr, ByteSlice};
 use regions::Regions;
+use std::ops::Range;
 
 /// Texts as large as this or larger are not compared, as by git: 1 GiB less 1 MiB.
 const TEXT_LIMIT_BYTES: usize = 1023 << 20;
@@ -110,21 +111,26 @@ pub fn misfit_of_patch(base: &[u8], ours: &[u8], theirs: &[u8], context: usize) 
     let [base, ours, theirs] = [base, ours, theirs].map(|text| interner.lines(text));
     let of_ours = differences(Algorithm::Myers, &base.tokens, &ours.tokens);
     let patch = differences(Algorithm::Myers, &base.tokens, &theirs.tokens);
-    let touches = |one: &Hunk, other: &Hunk| {
-        let start = one.before.start.saturating_sub(context);
-        let end = one.before.end + context;
-        start < other.before.end && other.before.start < end
-            || other.before.is_empty() && (start..=end).contains(&other.before.start)
-    };
     // Changes that are near each other are one part of a patch.
-    let mut start = 0;
-    let mut end: Option<usize> = None;
-    for hunk in &patch {
-        if end.is_none_or(|end| hunk.before.start - end > 2 * context) {
-            start = hunk.before.start.saturating_sub(context);
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for hunk in patch {
+        match parts.last_mut() {
+            Some(last) if hunk.before.start - last.end <= 2 * context => last.end = hunk.before.end,
+            _ => parts.push(hunk.before),
         }
-        end = Some(hunk.before.end);
-        if of_ours.iter().any(|other| touches(hunk, other)) {
+    }
+    let lines = base.tokens.len();
+    for part in parts {
+        let start = part.start.saturating_sub(context);
+        let end = lines.min(part.end + context);
+        let touches = |other: &Range<usize>| {
+            // What starts or ends with the file must still do so.
+            let is_at_edge =
+                (start, other.start) == (0, 0) || (part.end, other.start) == (lines, lines);
+            let is_between = start < other.start && other.start < end;
+            start < other.end && other.start < end || other.is_empty() && (is_at_edge || is_between)
+        };
+        if of_ours.iter().any(|other| touches(&other.before)) {
             return Some(start + 1);
         }
     }

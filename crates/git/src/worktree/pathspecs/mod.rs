@@ -249,6 +249,26 @@ impl Pathspecs {
         unmatched.map(|(given, _)| given.clone()).collect()
     }
 
+    /// The positions of the pathspecs that include something other than all, and have matched nothing.
+    pub(crate) fn idle(&self) -> impl Iterator<Item = usize> + '_ {
+        let specs = self.specs.iter().zip(&self.matched).enumerate();
+        let is_idle = |spec: &Pathspec| !spec.excluding && !spec.is_everything();
+        let idle = specs.filter(move |(_, (spec, matched))| matched.is_none() && is_idle(spec));
+        idle.map(|(at, _)| at)
+    }
+
+    /// The pathspec at a position, as given, and the path of which it is the name; there is none if case
+    /// is ignored.
+    pub(crate) fn named(&self, at: usize) -> (&BString, Option<&BStr>) {
+        (&self.given[at], self.specs[at].name())
+    }
+
+    /// What all matches of each start with, if that is anything.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = self.specs.iter().map(Pathspec::literal);
+        starts.filter(|start| !start.is_empty())
+    }
+
     fn including(&self) -> impl Iterator<Item = &Pathspec> {
         self.specs.iter().filter(|spec| !spec.excluding)
     }

@@ -178,6 +178,21 @@ impl Pathspec {
         is_named && self.has_required(path)
     }
 
+    /// Whether it means all paths.
+    pub(super) fn is_everything(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    /// The path of that very name, unless case is ignored.
+    pub(super) fn name(&self) -> Option<&BStr> {
+        (!self.ignore_case).then_some(self.path.as_bstr())
+    }
+
+    /// The part before the first wildcard.
+    pub(super) fn literal(&self) -> &[u8] {
+        &self.path[..self.literal]
+    }
+
     /// Whether the path and the literal part agree as far as both go.
     pub(super) fn agrees(&self, path: &[u8]) -> bool {
         self.starts(&path[..path.len().min(self.literal)])

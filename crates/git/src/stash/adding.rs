@@ -1,0 +1,255 @@
+//! What comes before paths go back to HEAD: git adds them to the index first, as git-add(1) does, and
+//! leaves the working tree alone if that fails.
+
+use super::apply::like_tree;
+use super::push::{PushOptions, Said};
+use super::untracked::UntrackedWish;
+use crate::checkout::{kept_out, Session};
+use crate::index::{Index, Mode, Stage};
+use crate::merge::{edited, kind};
+use crate::objects::{write_tree, ObjectWriter};
+use crate::repository::Repository;
+use crate::tree::{Difference, Side};
+use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::sparse::SparsePatterns;
+use crate::Result;
+use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
+use hedgerow_fs::FileKind;
+use hedgerow_tree::split_path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The paths outside of the sparse checkout.
+pub(super) struct Outside<'a> {
+    patterns: Option<SparsePatterns>,
+    top: Option<&'a Path>,
+}
+
+impl<'a> Outside<'a> {
+    pub(super) fn of(session: &Session<'a>) -> Result<Self> {
+        Ok(Outside {
+            patterns: session.sparse_patterns()?,
+            top: session.repository.work_tree(),
+        })
+    }
+
+    pub(super) fn has(&self, path: &BStr, mode: Mode) -> bool {
+        let patterns = self.patterns.as_ref();
+        patterns.is_some_and(|patterns| patterns.excludes_entry(path, mode, self.top))
+    }
+}
+
+/// What is added.
+pub(super) struct Adding<'a> {
+    pub session: &'a Session<'a>,
+    pub options: &'a PushOptions,
+    pub index: &'a Index,
+    pub outside: &'a Outside<'a>,
+    /// The untracked files that the pathspecs match.
+    pub untracked: &'a [BString],
+    /// Those of them that are in the entry.
+    pub saved: &'a [(BString, Mode, ObjectId)],
+    /// How the working tree differs from the index.
+    pub edits: &'a BTreeMap<BString, Option<Side>>,
+}
+
+/// Why nothing goes back to HEAD.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// In git's words; empty if all goes.
+    pub said: Vec<Said>,
+    /// The index that git leaves, if it is another one.
+    pub index: Option<Index>,
+}
+
+impl Adding<'_> {
+    /// Whether it fails, or is done in vain because of `misfits`.
+    pub(super) fn left(
+        &self,
+        writer: &ObjectWriter<'_>,
+        specs: &Pathspecs,
+        misfits: &[String],
+    ) -> Result<Left> {
+        if let Some(said) = self.refusal(specs)? {
+            let (said, index) = (vec![said], None);
+            return Ok(Left { said, index });
+        }
+        let mut said = self.complaints(specs)?;
+        if said.is_empty() {
+            said = Said::errors(misfits);
+        }
+        let is_left = !said.is_empty();
+        let index = is_left.then(|| self.index(writer)).transpose()?;
+        Ok(Left { said, index })
+    }
+
+    /// What git says if it ends before anything is added: a pathspec matches nothing.
+    fn refusal(&self, specs: &Pathspecs) -> Result<Option<Said>> {
+        let [seen, beyond] = self.seen(specs);
+        let beyond: Vec<usize> = beyond.idle().collect();
+        for at in seen.idle().filter(|at| beyond.contains(at)) {
+            let (given, name) = seen.named(at);
+            let is_there = match name {
+                Some(name) => kept_out(&self.session.root, trimmed(name))?,
+                None => false,
+            };
+            if !is_there {
+                let spec = prefixed(self.session.repository, given);
+                return Ok(Some(Said {
+                    words: format!("fatal: pathspec '{spec}' did not match any files"),
+                    advice: None,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What git says if it adds not everything.
+    fn complaints(&self, specs: &Pathspecs) -> Result<Vec<Said>> {
+        let [seen, beyond] = self.seen(specs);
+        let beyond: Vec<usize> = beyond.idle().collect();
+        let unseen = seen.idle().filter(|at| !beyond.contains(at));
+        let repository = self.session.repository;
+        let unseen = unseen.map(|at| prefixed(repository, seen.named(at).0));
+        let mut said = Vec::new();
+        said.extend(outside(unseen.collect()));
+        if self.options.untracked == UntrackedWish::Untracked {
+            said.extend(ignored(self.ignored(specs)?));
+        }
+        let untracked = self.untracked.iter();
+        let untracked = untracked.filter(|path| self.outside.has(path.as_bstr(), Mode::File));
+        said.extend(outside(untracked.cloned().collect()));
+        Ok(said)
+    }
+
+    /// The pathspecs, knowing what they match in the sparse checkout, and outside of it.
+    fn seen(&self, specs: &Pathspecs) -> [Pathspecs; 2] {
+        let [mut seen, mut beyond] = [specs.clone(), specs.clone()];
+        for (path, entry) in self.index.iter() {
+            if entry.flags.skip_worktree || self.outside.has(path, entry.mode) {
+                beyond.matches(path, entry.mode);
+            } else {
+                seen.matches(path, entry.mode);
+            }
+        }
+        for path in self.untracked {
+            let (path, mode) = match path.strip_suffix(b"/") {
+                Some(path) => (path.as_bstr(), Mode::Gitlink),
+                None => (path.as_bstr(), Mode::File),
+            };
+            seen.matches(path, mode);
+        }
+        [seen, beyond]
+    }
+
+    /// The ignored files and directories that the pathspecs name, or below which they do.
+    fn ignored(&self, specs: &Pathspecs) -> Result<Vec<BString>> {
+        let (root, ignore) = (&self.session.root, self.session.ignore()?);
+        let mut found = BTreeSet::new();
+        for start in specs.starts() {
+            let start = trimmed(start.as_bstr());
+            for end in start.find_iter(b"/").chain([start.len()]) {
+                let path = start[..end].as_bstr();
+                let (parent, name) = split_path(path);
+                let stat = root.open_dir(parent).and_then(|parent| parent.stat(name));
+                let is_directory = match stat {
+                    Ok(stat) => stat.kind == FileKind::Directory,
+                    Err(error) if error.is_absent() => break,
+                    Err(error) => return Err(error.into()),
+                };
+                if !self.is_tracked(path) && ignore.is_ignored(root, path, is_directory)? {
+                    found.insert(path.to_owned());
+                    break;
+                }
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    fn is_tracked(&self, path: &BStr) -> bool {
+        self.index.find(path, Stage::Merged).is_ok() || !self.index.range_under(path).is_empty()
+    }
+
+    /// The index with what is added.
+    fn index(&self, writer: &ObjectWriter<'_>) -> Result<Index> {
+        let (session, index) = (self.session, self.index);
+        let tracked = self.edits.iter().filter(|(path, side)| {
+            let mode = side.map_or(Mode::File, |side| Mode::from(side.kind));
+            let is_tracked = index.find(path.as_bstr(), Stage::Merged).is_ok();
+            is_tracked && !self.outside.has(path.as_bstr(), mode)
+        });
+        let mut edits: BTreeMap<BString, Option<Side>> =
+            tracked.map(|(path, side)| (path.clone(), *side)).collect();
+        for (path, mode, id) in self.saved {
+            if !self.outside.has(path.as_bstr(), *mode) {
+                let (kind, id) = (kind(*mode), *id);
+                edits.insert(path.clone(), Some(Side { kind, id }));
+            }
+        }
+        let (rows, engine) = (edited(index, &edits).into_iter(), session.engine());
+        let tree = Some(write_tree(session.repository, writer, rows, &engine)?);
+        let (repository, names) = (session.repository, session.names());
+        let tree = Difference::between(repository, None, tree, names, &engine)?;
+        like_tree(index, &tree)
+    }
+}
+
+/// A path without a slash at its end.
+fn trimmed(path: &BStr) -> &BStr {
+    path.strip_suffix(b"/").unwrap_or(path).as_bstr()
+}
+
+fn list(before: &str, paths: &[BString]) -> String {
+    [before.into(), bstr::join("\n", paths).to_str_lossy()].concat()
+}
+
+fn outside(paths: Vec<BString>) -> Option<Said> {
+    const WORDS: &str = "The following paths and/or pathspecs matched paths that exist\n\
+        outside of your sparse-checkout definition, so will not be\n\
+        updated in the index:\n";
+    const ADVICE: &str = "If you intend to update such entries, try one of the following:\n\
+        * Use the --sparse option.\n\
+        * Disable or modify the sparsity rules.";
+    (!paths.is_empty()).then(|| Said {
+        words: list(WORDS, &paths),
+        advice: Some(("updateSparsePath", ADVICE)),
+    })
+}
+
+fn ignored(paths: Vec<BString>) -> Option<Said> {
+    const WORDS: &str = "The following paths are ignored by one of your .gitignore files:\n";
+    (!paths.is_empty()).then(|| Said {
+        words: list(WORDS, &paths),
+        advice: Some(("addIgnoredFile", "Use -f if you really want to add them.")),
+    })
+}
+
+/// A pathspec as git passes it on to a command at the top of the working tree.
+pub fn prefixed(repository: &Repository, spec: &BString) -> BString {
+    if repository.environment().pathspecs.literal {
+        return spec.clone();
+    }
+    let prefix = repository.prefix();
+    let length = prefix.len();
+    match spec
+        .strip_prefix(b":(")
+        .and_then(|rest| rest.split_once_str(")"))
+    {
+        Some((magic, rest)) => {
+            let start = [b":(", magic].concat();
+            [
+                &start,
+                format!(",prefix:{length})").as_bytes(),
+                prefix,
+                rest,
+            ]
+            .concat()
+            .into()
+        }
+        None if spec.starts_with(b":") => spec.clone(),
+        None => [format!(":(prefix:{length})").as_bytes(), prefix, spec]
+            .concat()
+            .into(),
+    }
+}

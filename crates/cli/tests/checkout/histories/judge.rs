@@ -75,7 +75,7 @@ impl<'p> Trial<'p> {
     pub fn is_refused_rightly(&self) -> bool {
         let (expected, found) = (&self.expected, &self.found);
         let [before, after] = &self.pictures;
-        if self.leaves_settings() || self.puts_aside_but_leaves() || self.leaves_auto_merge() {
+        if self.leaves_settings() || self.leaves_auto_merge() {
             return true;
         }
         if self.aborts() || self.lists_outside() || self.leaves_out() {
@@ -270,15 +270,6 @@ impl<'p> Trial<'p> {
         let (expected, found) = (&self.expected, &self.found);
         let is_refused = expected.code != 0 && expected.code == found.code;
         self.name == "sparse-checkout" && is_refused && !self.is_touched
-    }
-
-    /// Git makes the entry of a stash, then fails to reset paths outside of a sparse checkout.
-    fn puts_aside_but_leaves(&self) -> bool {
-        let outside =
-            "The following paths and/or pathspecs matched paths that exist\noutside of your";
-        let (expected, found) = (&self.expected, &self.found);
-        let is_left = expected.code == 1 && expected.stderr.starts_with(outside);
-        self.name == "stash" && is_left && found.code == 0
     }
 
     /// Git puts local changes aside before it finds that untracked files prevent the switch, and brings

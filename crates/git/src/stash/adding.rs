@@ -2,6 +2,7 @@
 //! leaves the working tree alone if that fails.
 
 use super::apply::like_tree;
+use super::capture::Changes;
 use super::push::{PushOptions, Said};
 use super::untracked::UntrackedWish;
 use crate::checkout::{kept_out, Session};
@@ -12,6 +13,7 @@ use crate::repository::Repository;
 use crate::tree::{Difference, Side};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::sparse::SparsePatterns;
+use crate::worktree::state::State;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -44,7 +46,7 @@ impl<'a> Outside<'a> {
 pub(super) struct Adding<'a> {
     pub session: &'a Session<'a>,
     pub options: &'a PushOptions,
-    pub index: &'a Index,
+    pub changes: &'a Changes,
     pub outside: &'a Outside<'a>,
     /// The untracked files that the pathspecs match.
     pub untracked: &'a [BString],
@@ -75,13 +77,78 @@ impl Adding<'_> {
             let (said, index) = (vec![said], None);
             return Ok(Left { said, index });
         }
+        let added = self.added();
         let mut said = self.complaints(specs)?;
         if said.is_empty() {
             said = Said::errors(misfits);
         }
+        if said.is_empty() && self.is_vain(&added) {
+            said = Said::errors(&[NO_PATCH.into()]);
+        }
         let is_left = !said.is_empty();
-        let index = is_left.then(|| self.index(writer)).transpose()?;
+        let index = is_left.then(|| self.index_with(&added, writer));
+        let index = index.transpose()?;
         Ok(Left { said, index })
+    }
+
+    /// What changes in the index; `None` goes.
+    fn added(&self) -> BTreeMap<BString, Option<Side>> {
+        let index = self.index();
+        let is_within = |path: &BString, mode: Mode| !self.outside.has(path.as_bstr(), mode);
+        let tracked = self.edits.iter().filter(|(path, side)| {
+            let mode = side.map_or(Mode::File, |side| Mode::from(side.kind));
+            index.find(path.as_bstr(), Stage::Merged).is_ok() && is_within(path, mode)
+        });
+        let mut added: BTreeMap<BString, Option<Side>> =
+            tracked.map(|(path, side)| (path.clone(), *side)).collect();
+        for row in self.changes.unstaged() {
+            let entry = &index.entries()[row];
+            let (path, state) = (index.path(entry).to_owned(), self.changes.states[row]);
+            let is_gone = matches!(state, State::Absent | State::Blocked | State::Directory);
+            if is_gone && entry.mode != Mode::Gitlink && is_within(&path, entry.mode) {
+                added.insert(path, None);
+            }
+        }
+        for (path, mode, id) in self
+            .saved
+            .iter()
+            .filter(|saved| is_within(&saved.0, saved.1))
+        {
+            let (kind, id) = (kind(*mode), *id);
+            added.insert(path.clone(), Some(Side { kind, id }));
+        }
+        added
+    }
+
+    /// Whether the index then has what HEAD has, so that there is nothing to take back.
+    fn is_vain(&self, added: &BTreeMap<BString, Option<Side>>) -> bool {
+        let index = self.index();
+        let side = |id: ObjectId, mode: Mode| Side {
+            kind: kind(mode),
+            id,
+        };
+        let mut staged = self.changes.staged.changes.iter();
+        let are_undone = staged.all(|change| {
+            let head = change.head.map(|head| side(head.id, head.mode));
+            added.get(&change.path).is_some_and(|added| *added == head)
+        });
+        let staged = &self.changes.staged.changes;
+        let is_staged = |path: &BString| {
+            let found = staged.binary_search_by(|change| change.path.cmp(path));
+            found.is_ok()
+        };
+        let is_unchanged = |(path, new): (&BString, &Option<Side>)| {
+            let row = index.find(path.as_bstr(), Stage::Merged);
+            let entry = row.ok().map(|row| index.entries()[row]);
+            is_staged(path) || *new == entry.map(|entry| side(entry.id, entry.mode))
+        };
+        let mut rows = self.changes.unstaged();
+        let has_submodule = rows.any(|row| index.entries()[row].mode == Mode::Gitlink);
+        are_undone && added.iter().all(is_unchanged) && !has_submodule
+    }
+
+    fn index(&self) -> &Index {
+        &self.changes.old.index
     }
 
     /// What git says if it ends before anything is added: a pathspec matches nothing.
@@ -126,7 +193,7 @@ impl Adding<'_> {
     /// The pathspecs, knowing what they match in the sparse checkout, and outside of it.
     fn seen(&self, specs: &Pathspecs) -> [Pathspecs; 2] {
         let [mut seen, mut beyond] = [specs.clone(), specs.clone()];
-        for (path, entry) in self.index.iter() {
+        for (path, entry) in self.index().iter() {
             if entry.flags.skip_worktree || self.outside.has(path, entry.mode) {
                 beyond.matches(path, entry.mode);
             } else {
@@ -168,32 +235,25 @@ impl Adding<'_> {
     }
 
     fn is_tracked(&self, path: &BStr) -> bool {
-        self.index.find(path, Stage::Merged).is_ok() || !self.index.range_under(path).is_empty()
+        self.index().find(path, Stage::Merged).is_ok() || !self.index().range_under(path).is_empty()
     }
 
     /// The index with what is added.
-    fn index(&self, writer: &ObjectWriter<'_>) -> Result<Index> {
-        let (session, index) = (self.session, self.index);
-        let tracked = self.edits.iter().filter(|(path, side)| {
-            let mode = side.map_or(Mode::File, |side| Mode::from(side.kind));
-            let is_tracked = index.find(path.as_bstr(), Stage::Merged).is_ok();
-            is_tracked && !self.outside.has(path.as_bstr(), mode)
-        });
-        let mut edits: BTreeMap<BString, Option<Side>> =
-            tracked.map(|(path, side)| (path.clone(), *side)).collect();
-        for (path, mode, id) in self.saved {
-            if !self.outside.has(path.as_bstr(), *mode) {
-                let (kind, id) = (kind(*mode), *id);
-                edits.insert(path.clone(), Some(Side { kind, id }));
-            }
-        }
-        let (rows, engine) = (edited(index, &edits).into_iter(), session.engine());
+    fn index_with(
+        &self,
+        added: &BTreeMap<BString, Option<Side>>,
+        writer: &ObjectWriter<'_>,
+    ) -> Result<Index> {
+        let (session, index) = (self.session, self.index());
+        let (rows, engine) = (edited(index, added).into_iter(), session.engine());
         let tree = Some(write_tree(session.repository, writer, rows, &engine)?);
         let (repository, names) = (session.repository, session.names());
         let tree = Difference::between(repository, None, tree, names, &engine)?;
         like_tree(index, &tree)
     }
 }
+
+const NO_PATCH: &str = "No valid patches in input (allow with \"--allow-empty\")";
 
 /// A path without a slash at its end.
 fn trimmed(path: &BStr) -> &BStr {
@@ -247,9 +307,30 @@ pub fn prefixed(repository: &Repository, spec: &BString) -> BString {
             .concat()
             .into()
         }
-        None if spec.starts_with(b":") => spec.clone(),
+        None if spec.starts_with(b":") => spelled_out(spec, prefix),
         None => [format!(":(prefix:{length})").as_bytes(), prefix, spec]
             .concat()
             .into(),
     }
+}
+
+/// The same for magic in its short form.
+fn spelled_out(spec: &BString, prefix: &BStr) -> BString {
+    let rest = spec[1..].trim_start_with(|letter| matches!(letter, '/' | '!' | '^'));
+    let magic = &spec[1..spec.len() - rest.len()];
+    let is_at_top = magic.contains(&b'/');
+    let mut words = Vec::new();
+    words.extend(is_at_top.then(|| "top".to_owned()));
+    words.extend(
+        magic
+            .iter()
+            .any(|letter| b"!^".contains(letter))
+            .then(|| "exclude".to_owned()),
+    );
+    let prefix = if is_at_top { BStr::new("") } else { prefix };
+    words.push(format!("prefix:{}", prefix.len()));
+    let rest = rest.strip_prefix(b":").unwrap_or(rest);
+    [format!(":({})", words.join(",")).as_bytes(), prefix, rest]
+        .concat()
+        .into()
 }

@@ -444,7 +444,7 @@ pub(super) fn record(
         let adding = Adding {
             session,
             options,
-            index: &changes.old.index,
+            changes: &changes,
             outside: &outside,
             untracked: &untracked,
             saved: &saved,

@@ -76,7 +76,8 @@ impl Reversal {
             paths: staged.map(|change| change.path.clone()).collect(),
             tree,
             is_whole,
-            misfits: misfits.into_values().flatten().collect(),
+            // Git goes through a patch from its end to take it back.
+            misfits: misfits.into_values().rev().flatten().collect(),
             warnings,
         })
     }

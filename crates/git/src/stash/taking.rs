@@ -58,6 +58,8 @@ impl Taking {
             let mode = Some(entry.mode).filter(|_| may_be_blocked);
             taking.add(&places, path, mode)?;
         }
+        // Git goes through a patch from its end to take it back.
+        taking.misfits.reverse();
         Ok(taking)
     }
 

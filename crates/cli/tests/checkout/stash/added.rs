@@ -35,6 +35,9 @@ fn a_pathspec_that_matches_nothing_leaves_all() {
         &["-u", "--", ".", ":^nomatch"],
         &["-u", "--", "s/", "f"],
         &["-u", "--", "empty", "f"],
+        &["--", ":^nomatch", "nomatch"],
+        &["--", ":/nomatch"],
+        &["--", ":/!f", "nomatch"],
     ] {
         let make = |repository: &Repository| {
             repository.write("f", "f\n");
@@ -117,6 +120,27 @@ fn files_to_be_added_later_are_refused_wherever_they_are() {
                 }
             });
         }
+    }
+}
+
+#[test]
+fn what_is_as_in_head_again_gives_no_patch() {
+    for words in [
+        &["--", "f"][..],
+        &["-k", "--", "f"],
+        &["-u", "--", "g"],
+        &["-u", "--", "."],
+    ] {
+        let make = |repository: &Repository| {
+            repository.write("f", "f\n");
+            repository.write("g", "g\n");
+        };
+        put_aside(words, make, |repository| {
+            repository.write("f", "mine\n");
+            repository.git(&["add", "f"]);
+            repository.write("f", "f\n");
+            repository.git(&["rm", "-q", "--cached", "g"]);
+        });
     }
 }
 

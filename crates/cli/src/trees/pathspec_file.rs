@@ -90,10 +90,10 @@ pub fn paths(content: &[u8], with_nul: bool) -> Result<Vec<BString>, Failure> {
 /// The lines of `content`, unquoted; or what ends in a NUL, as it is.
 fn records(content: &[u8], with_nul: bool) -> Result<Vec<BString>, Failure> {
     let end = if with_nul { 0 } else { b'\n' };
-    let content = content.strip_suffix(&[end]).unwrap_or(content);
     if content.is_empty() {
         return Ok(Vec::new());
     }
+    let content = content.strip_suffix(&[end]).unwrap_or(content);
     let records = content.split(|byte| *byte == end);
     let read = |record: &[u8]| {
         if with_nul {
@@ -123,6 +123,8 @@ mod tests {
             (b"\"a\"b\n", false, Some(vec!["a"])),
             (b"a\0\"b\0", true, Some(vec!["a", "\"b"])),
             (b"", false, Some(vec![])),
+            (b"\n", false, Some(vec![""])),
+            (b"\0", true, Some(vec![""])),
         ] {
             let found = records(content, with_nul).ok();
             let expected: Option<Vec<BString>> =

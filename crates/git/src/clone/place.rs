@@ -15,8 +15,9 @@ use std::time::Duration;
 const TRIES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// What a repository has at its top while git receives into it: gitrepository-layout(5).
-const GIT_NAMES: [&str; 12] = [
+/// What a repository has at its top while git receives into it, before it has references:
+/// gitrepository-layout(5).
+const GIT_NAMES: [&str; 11] = [
     "HEAD",
     "branches",
     "config",
@@ -25,7 +26,6 @@ const GIT_NAMES: [&str; 12] = [
     "hooks",
     "info",
     "objects",
-    "packed-refs",
     "refs",
     "reftable",
     "shallow",
@@ -56,9 +56,11 @@ impl Before {
             return Ok(Before::Other);
         }
         let entries = hedgerow_fs::list_directory(path)?;
-        Ok(match entries.is_some_and(|entries| entries.is_empty()) {
-            true => Before::EmptyDirectory,
-            false => Before::Other,
+        let is_empty = entries.is_some_and(|entries| entries.is_empty());
+        Ok(if is_empty {
+            Before::EmptyDirectory
+        } else {
+            Before::Other
         })
     }
 }
@@ -155,6 +157,10 @@ fn guessed(source: &OsStr, is_bare: bool, cwd: &Path) -> Option<BString> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "tests play the user, who has no handle"
+)]
 mod tests {
     use super::*;
     use hedgerow_testkit::temporary;
@@ -168,9 +174,10 @@ mod tests {
 
     /// What git leaves where a program of its own writes while it removes.
     fn leave(place: &Place) {
-        let git_dir = match place.is_bare {
-            true => place.path.clone(),
-            false => place.path.join(".git"),
+        let git_dir = if place.is_bare {
+            place.path.clone()
+        } else {
+            place.path.join(".git")
         };
         fs::create_dir_all(git_dir.join("objects/pack")).unwrap();
         fs::write(git_dir.join("objects/pack/tmp_idx_Sb9xPt"), "index").unwrap();

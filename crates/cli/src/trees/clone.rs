@@ -61,7 +61,7 @@ pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Fail
     let run = |words, directory: &Path| git.run(words, directory).map_err(Failure::fatal);
     let (cwd, passed) = (&environment.cwd, &command.passed);
     let is_bare = passed.has("bare") || passed.has("mirror");
-    let place = Place::new(&command.source, command.place.as_deref(), is_bare, cwd)?;
+    let place = Place::new(&command.source, command.place.as_deref(), is_bare, cwd);
     let received = run(command.receiving(global), cwd)?;
     if let Some(code) = failed(received) {
         if let Some(place) = place.filter(|_| hedgerow_fs::caught_signal().is_some()) {

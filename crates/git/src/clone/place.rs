@@ -48,48 +48,32 @@ enum Before {
 }
 
 impl Before {
-    fn of(path: &Path) -> Result<Before> {
-        if hedgerow_fs::lstat(path)?.is_none() {
-            return Ok(Before::Nothing);
+    /// What cannot be looked at is not ours to remove: git says what is wrong with it.
+    fn of(path: &Path) -> Before {
+        let is_absent = matches!(hedgerow_fs::lstat(path), Ok(None));
+        let entries = hedgerow_fs::list_directory(path);
+        let is_empty =
+            entries.is_ok_and(|entries| entries.is_some_and(|entries| entries.is_empty()));
+        match (is_absent, is_empty) {
+            (true, _) => Before::Nothing,
+            (false, true) => Before::EmptyDirectory,
+            (false, false) => Before::Other,
         }
-        if !hedgerow_fs::is_directory(path) {
-            return Ok(Before::Other);
-        }
-        let entries = hedgerow_fs::list_directory(path)?;
-        let is_empty = entries.is_some_and(|entries| entries.is_empty());
-        Ok(if is_empty {
-            Before::EmptyDirectory
-        } else {
-            Before::Other
-        })
     }
 }
 
 impl Place {
     /// Where git makes the clone of `source`, which is a URL or a path seen from `cwd`: at `given`, or
     /// else in a directory of `cwd` that is named after the source. `None` if no name can be made of it.
-    ///
-    /// # Errors
-    /// What is there cannot be looked at.
-    pub fn new(
-        source: &OsStr,
-        given: Option<&OsStr>,
-        is_bare: bool,
-        cwd: &Path,
-    ) -> Result<Option<Place>> {
-        let Some(name) = given
-            .map(|given| BString::from(given.as_bytes()))
-            .or_else(|| guessed(source, is_bare, cwd))
-        else {
-            return Ok(None);
-        };
+    pub fn new(source: &OsStr, given: Option<&OsStr>, is_bare: bool, cwd: &Path) -> Option<Place> {
+        let given = given.map(|given| BString::from(given.as_bytes()));
+        let name = given.or_else(|| guessed(source, is_bare, cwd))?;
         let path = cwd.join(OsStr::from_bytes(&name));
-        let before = Before::of(&path)?;
-        Ok(Some(Place {
+        Some(Place {
+            before: Before::of(&path),
             path,
             is_bare,
-            before,
-        }))
+        })
     }
 
     /// The directory.
@@ -168,8 +152,7 @@ mod tests {
 
     fn place(home: &Path, name: &str, is_bare: bool) -> Place {
         let given = Some(OsStr::new(name));
-        let place = Place::new(OsStr::new("file:///source"), given, is_bare, home);
-        place.unwrap().unwrap()
+        Place::new(OsStr::new("file:///source"), given, is_bare, home).unwrap()
     }
 
     /// What git leaves where a program of its own writes while it removes.
@@ -229,7 +212,7 @@ mod tests {
             ("b", true, "b.git"),
         ] {
             let place = Place::new(OsStr::new(source), None, is_bare, home.path());
-            assert_eq!(place.unwrap().unwrap().path(), home.path().join(name));
+            assert_eq!(place.unwrap().path(), home.path().join(name));
         }
     }
 }

@@ -10,6 +10,9 @@ mod tests;
 
 pub use parse::spelled_out;
 
+use crate::failure::Failure;
+use std::ffi::OsStr;
+
 /// The options of a command.
 #[derive(Debug)]
 pub struct GitOptions {
@@ -34,6 +37,8 @@ pub struct GitOption {
     support: Support,
     /// The names of the options before it that it takes back.
     takes_back: &'static [&'static str],
+    /// Refuses a value: each that is given, also where only the last one counts.
+    check: fn(&OsStr) -> Result<(), Failure>,
 }
 
 /// Whether an option has a value.
@@ -130,6 +135,7 @@ impl GitOption {
             negation: Negation::TakesBack,
             support: Support::Supported,
             takes_back: &[],
+            check: |_| Ok(()),
         }
     }
 
@@ -155,6 +161,14 @@ impl GitOption {
         GitOption {
             value: Value::Required,
             ..self
+        }
+    }
+
+    /// It has a value, which `check` may refuse.
+    pub const fn with_checked_value(self, check: fn(&OsStr) -> Result<(), Failure>) -> Self {
+        GitOption {
+            check,
+            ..self.with_value()
         }
     }
 

@@ -205,6 +205,9 @@ impl<'a> Spelled<'a> {
             }
             _ => {}
         }
+        if let Some(value) = value {
+            (option.check)(OsStr::from_bytes(value))?;
+        }
         // The last of two contradicting options wins.
         let opposite = option.spelled(!is_negated);
         let taken_back = option.takes_back.iter().map(|name| format!("--{name}"));

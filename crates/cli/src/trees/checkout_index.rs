@@ -18,7 +18,7 @@ use hedgerow::checkout_index::{
 use hedgerow::display::PathStyle;
 use hedgerow::repository::Repository;
 use hedgerow::Stage;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
@@ -37,7 +37,7 @@ pub const OPTIONS: GitOptions = GitOptions {
         GitOption::switch(None, "prefix").with_value(),
         GitOption::switch(None, "stage")
             .never_negated()
-            .with_value(),
+            .with_checked_value(|word| stage(word).map(drop)),
     ],
 };
 
@@ -90,7 +90,8 @@ pub fn run(command: &CheckoutIndex, global: &Global, output: &Output) -> Result<
     let execution = execution::configurable(global)?;
     let repository = environment::repository(&environment::of_git(global)?, output)?;
     repository.require_work_tree()?;
-    let stage = stage(command)?;
+    let stage = command.stage.as_deref().map(stage).transpose()?;
+    let stage = stage.unwrap_or(Some(ConflictStage::Merged));
     let temporary = command.temp || stage.is_none() && !command.no_temp;
     if !temporary && stage.is_none() {
         return Err(Failure::fatal(
@@ -129,11 +130,8 @@ pub fn run(command: &CheckoutIndex, global: &Global, output: &Output) -> Result<
     })
 }
 
-/// The stage that is asked for; `None` for all.
-fn stage(command: &CheckoutIndex) -> Result<Option<ConflictStage>, Failure> {
-    let Some(word) = &command.stage else {
-        return Ok(Some(ConflictStage::Merged));
-    };
+/// The value of `--stage`; `None` for all.
+fn stage(word: &OsStr) -> Result<Option<ConflictStage>, Failure> {
     match word.as_bytes() {
         b"all" => Ok(None),
         [b'1', ..] => Ok(Some(ConflictStage::Base)),

@@ -1,6 +1,7 @@
 //! The options of `checkout`, `switch` and `restore`: git-checkout(1), git-switch(1),
 //! git-restore(1).
 
+use super::merge_options::conflict_style;
 use super::recurse_submodules::RECURSE_SUBMODULES;
 use crate::git_options::{GitOption, GitOptions};
 
@@ -9,7 +10,8 @@ const GUESS: GitOption = GitOption::switch(None, "guess").or_not();
 /// `--overlay`, also with `--no-`.
 const OVERLAY: GitOption = GitOption::switch(None, "overlay").or_not();
 const MERGE: GitOption = GitOption::switch(Some(b'm'), "merge").or_not();
-const CONFLICT: GitOption = GitOption::switch(None, "conflict").with_value();
+const CONFLICT: GitOption =
+    GitOption::switch(None, "conflict").with_checked_value(|name| conflict_style(name).map(drop));
 const DETACH: GitOption = GitOption::switch(Some(b'd'), "detach");
 const TRACK: GitOption = GitOption::switch(Some(b't'), "track")
     .with_optional_value()

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use bstr::ByteSlice;
 use clap::Args;
 use hedgerow::checkout::ConflictStyle;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// Options about merges.
@@ -22,6 +22,13 @@ pub struct MergeOptions {
     conflict: Option<OsString>,
 }
 
+/// The value of `--conflict`.
+pub fn conflict_style(name: &OsStr) -> Result<ConflictStyle, Failure> {
+    let name = name.as_bytes().as_bstr();
+    let style = ConflictStyle::from_name(name);
+    style.ok_or_else(|| Failure::usage(format_args!("unknown conflict style '{name}'")))
+}
+
 /// A merge that is wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Merging {
@@ -36,12 +43,7 @@ impl MergeOptions {
     /// # Errors
     /// An unknown style.
     pub fn wanted(&self) -> Result<Option<Merging>, Failure> {
-        let style = self.conflict.as_ref().map(|name| name.as_bytes().as_bstr());
-        let known = style.map(|name| {
-            let style = ConflictStyle::from_name(name);
-            style.ok_or_else(|| Failure::usage(format_args!("unknown conflict style '{name}'")))
-        });
-        let style = known.transpose()?;
+        let style = self.conflict.as_deref().map(conflict_style).transpose()?;
         let is_wanted = self.merge || style.is_some() && !(self.no_merge && self.is_taken_back());
         Ok(is_wanted.then_some(Merging { style }))
     }

@@ -389,6 +389,29 @@ fn a_required_filter_that_fails_is_told() {
     }
 }
 
+/// A value that git refuses is refused although a good one follows, and nothing is touched.
+#[test]
+fn every_value_is_looked_at() {
+    for (name, words) in [
+        (
+            "checkout",
+            &["--conflict=x", "--conflict=merge", "--", "top"][..],
+        ),
+        ("switch", &["--conflict=x", "--conflict=merge", "other"]),
+        ("checkout-index", &["--stage=4", "--stage=2", "-a", "-f"]),
+        ("worktree", &["prune", "--expire=bogus", "--expire=now"]),
+    ] {
+        let origin = origin();
+        origin.git(&["branch", "other"]);
+        let mut pair = Pair::of(&origin, &format!("{name} {words:?}"));
+        pair.any_words = true;
+        pair.each("an edit", |repository| repository.write("top", "mine\n"));
+        let outcome = pair.both(name, "", words, &[]);
+        assert_ne!(outcome.code, 0, "{name} {words:?}");
+        assert_eq!(pair.hedgerow.read("top"), b"mine\n");
+    }
+}
+
 /// A repository with the branch `without`, and `with`, checked out, which has a submodule `sub`.
 fn with_submodule() -> Repository {
     let repository = Repository::init(&[]);

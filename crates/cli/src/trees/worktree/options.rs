@@ -1,5 +1,6 @@
 //! The options of the subcommands of `worktree`: git-worktree(1).
 
+use super::expiry;
 use crate::git_options::{GitOption, GitOptions};
 
 /// The options of the subcommand `name`, if there is one.
@@ -13,7 +14,8 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
 const RELATIVE_PATHS: GitOption = GitOption::switch(None, "relative-paths").or_not();
 const FORCE: GitOption = GitOption::switch(Some(b'f'), "force");
 const REASON: GitOption = GitOption::switch(None, "reason").with_value();
-const EXPIRE: GitOption = GitOption::switch(None, "expire").with_value();
+const EXPIRE: GitOption =
+    GitOption::switch(None, "expire").with_checked_value(|date| Ok(expiry(Some(date)).map(drop)?));
 
 const fn of(command: &'static str, options: &'static [GitOption]) -> GitOptions {
     GitOptions {

@@ -389,6 +389,32 @@ fn a_required_filter_that_fails_is_told() {
     }
 }
 
+/// Git cannot use an index that is both split and sparse: it stays split, and full.
+#[test]
+fn a_split_index_does_not_become_sparse() {
+    let origin = origin();
+    origin.git(&["config", "core.splitIndex", "true"]);
+    for words in [
+        &["set", "--sparse-index", "a"][..],
+        &["init", "--sparse-index"],
+    ] {
+        let pair = Pair::of(&origin, &format!("{words:?}"));
+        // The names of shared indexes say when a file was changed, so the twins differ.
+        pair.git.git(&[&["sparse-checkout"], words].concat());
+        let outcome = pair
+            .hedgerow
+            .hedgerow(&[&["sparse-checkout"], words].concat());
+        assert_eq!(outcome.code, 0, "{words:?}: {outcome:?}");
+        for question in [
+            &["status", "--porcelain"][..],
+            &["ls-files", "--sparse", "-t"],
+        ] {
+            let [theirs, ours] = [&pair.git, &pair.hedgerow].map(|it| it.ask(question));
+            assert_eq!(ours, theirs, "{words:?}: {question:?}");
+        }
+    }
+}
+
 /// A value that git refuses is refused although a good one follows, and nothing is touched.
 #[test]
 fn every_value_is_looked_at() {

@@ -151,6 +151,11 @@ impl<'r> Worktree<'r> {
 
     /// The index as it is written if some directories are collapsed; see [`collapse`].
     fn collapsed(&self, index: &Index) -> Result<Option<Index>> {
+        // Git refuses an index that is both split and sparse, and even a sparse one where the settings
+        // ask for a split one.
+        if index.split().is_some() {
+            return Ok(None);
+        }
         let settings = self.settings();
         let configured = settings.sparse_checkout && settings.index_sparse;
         let rules;

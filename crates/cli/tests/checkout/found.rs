@@ -1,6 +1,7 @@
 //! What random histories found: each mend has its own small test, with git in the twin.
 
 use crate::support::{Pair, Repository, RunHedgerow};
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
 fn origin() -> Repository {
@@ -412,6 +413,49 @@ fn a_split_index_does_not_become_sparse() {
             let [theirs, ours] = [&pair.git, &pair.hedgerow].map(|it| it.ask(question));
             assert_eq!(ours, theirs, "{words:?}: {question:?}");
         }
+    }
+}
+
+/// What a sparse checkout writes is as open as `core.sharedRepository` says.
+#[test]
+fn rules_are_shared() {
+    let origin = origin();
+    origin.git(&["config", "core.sharedRepository", "group"]);
+    let pair = Pair::of(&origin, "shared");
+    pair.git.git(&["sparse-checkout", "set", "a"]);
+    let outcome = pair.hedgerow.hedgerow(&["sparse-checkout", "set", "a"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    for name in [".git/config.worktree", ".git/info/sparse-checkout"] {
+        let mode = |repository: &Repository| {
+            let metadata = std::fs::metadata(repository.path(name)).unwrap();
+            metadata.permissions().mode()
+        };
+        assert_eq!(mode(&pair.hedgerow), mode(&pair.git), "{name}");
+    }
+}
+
+/// A list with one empty line has a pathspec, which is refused, and is not the wish for everything.
+#[test]
+fn an_empty_line_is_no_missing_list() {
+    let origin = origin();
+    origin.git(&["branch", "other"]);
+    for (name, words) in [
+        ("checkout", &["-f", "other"][..]),
+        ("reset", &[]),
+        ("restore", &[]),
+        ("stash", &["push"]),
+    ] {
+        let mut pair = Pair::of(&origin, name);
+        pair.any_words = true;
+        pair.each("an edit", |repository| {
+            repository.write("top", "mine\n");
+            repository.git(&["add", "top"]);
+            repository.write(".git/list", "\n");
+        });
+        let words = [words, &["--pathspec-from-file=.git/list"]].concat();
+        let outcome = pair.both(name, "", &words, &[]);
+        assert_eq!(outcome.code, 128, "{name}: {outcome:?}");
+        assert_eq!(pair.hedgerow.read("top"), b"mine\n", "{name}");
     }
 }
 

@@ -380,6 +380,7 @@ impl Repository {
         changes: &[ConfigChange<'_>],
     ) -> Result<LockFile> {
         let lock = LockFile::acquire_within(path, self.lock_timeout(), &|| false)?;
+        self.settings.sharing.open_lock(&lock)?;
         config::prepare_changes(path, lock, changes)
     }
 

@@ -290,7 +290,10 @@ impl<'a> Change<'a> {
             sharing.create_directories(directory)?;
         }
         match LockFile::acquire(&path) {
-            Ok(lock) => Ok(RulesLock(lock)),
+            Ok(lock) => {
+                sharing.open_lock(&lock)?;
+                Ok(RulesLock(lock))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 let path = path.display();
                 refused(&format!("Unable to create '{path}.lock': File exists."))

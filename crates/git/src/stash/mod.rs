@@ -17,7 +17,7 @@ mod show;
 mod taking;
 mod untracked;
 
-pub use adding::prefixed;
+pub use crate::worktree::pathspecs::prefixed;
 pub use apply::{apply, Applied, ApplyLabels, ApplyOptions, ApplyOutcome};
 pub use carry::{switch_merging, MergingSwitch};
 pub use entry::StashEntry;

@@ -4,6 +4,7 @@
 mod magic;
 mod modes;
 mod pathspec;
+mod prefixed;
 mod required;
 
 use crate::config::PathspecSettings;
@@ -14,6 +15,7 @@ use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 pub(crate) use pathspec::join;
 use pathspec::{Match, Pathspec};
+pub use prefixed::prefixed;
 use required::FILE_NAME;
 use std::collections::HashMap;
 use std::path::Path;

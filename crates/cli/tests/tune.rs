@@ -254,9 +254,10 @@ fn whatever_fails_is_told_once_and_nothing_is_left() {
 fn what_cannot_be_removed_is_named_and_the_rest_is_gone() {
     let repository = repository();
     let root = repository.path();
-    // The first ends the measurement, the others meet the cleaning up.
+    // The first ends the measurement of one worker, the others meet the cleaning up. However slow
+    // the machine is, there are four files by then; a later removal may be one of many workers'.
     let mut command = tune(root, &[]);
-    command.env("HEDGEROW_TEST_FAULT", "remove:50-53:5");
+    command.env("HEDGEROW_TEST_FAULT", "remove:1-4:5");
     let output = command.output().unwrap();
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");

@@ -26,13 +26,13 @@ pub struct DiffFiles {
     #[command(flatten)]
     pub shown: ShownDifferences,
     /// Tell of a path in conflict only that it is
-    #[arg(short = '0', long, conflicts_with_all = ["base", "ours", "theirs"])]
+    #[arg(short = '0', long, overrides_with_all = ["base", "ours", "theirs"])]
     pub unmerged: bool,
     /// Compare files in conflict with their common base
-    #[arg(short = '1', long, conflicts_with_all = ["ours", "theirs"])]
+    #[arg(short = '1', long, overrides_with_all = ["ours", "theirs"])]
     pub base: bool,
     /// Compare files in conflict with our side
-    #[arg(short = '2', long, conflicts_with = "theirs")]
+    #[arg(short = '2', long, overrides_with = "theirs")]
     pub ours: bool,
     /// Compare files in conflict with the other side
     #[arg(short = '3', long)]
@@ -160,7 +160,6 @@ impl<'a> Run<'a> {
         });
         let execution = execution::interruptible(global)?;
         let repository = environment::repository(&environment::of_git(global)?, output)?;
-        repository.require_work_tree()?;
         Ok(Run {
             name,
             shown,
@@ -205,9 +204,7 @@ impl<'a> Run<'a> {
             });
         }
         for (number, word) in before.iter().enumerate() {
-            let is_pattern = word.as_bytes().iter().any(|byte| b"*?[:".contains(byte));
-            let path = environment::from_directory(self.global, word.as_ref());
-            if is_pattern || hedgerow_fs::is_there(&path).unwrap_or(false) {
+            if self.repository.names_pathspec(word.as_bytes().as_bstr())? {
                 continue;
             }
             return Err(if number == 0 {

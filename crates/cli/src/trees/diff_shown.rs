@@ -32,7 +32,7 @@ pub struct ShownDifferences {
     pub patch: bool,
     /// Show no output; what is given afterwards counts
     #[arg(short = 's', long, overrides_with_all = ["patch", "stat", "compact_summary", "numstat",
-        "shortstat", "summary", "patch_with_stat", "patch_with_raw", "raw"])]
+        "shortstat", "summary", "patch_with_stat", "patch_with_raw", "raw", "unified"])]
     pub no_patch: bool,
     /// Show N lines around changes, and the changes
     #[arg(short = 'U', long, value_name = "N", num_args = 0..=1, require_equals = true)]

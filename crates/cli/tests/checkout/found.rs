@@ -780,3 +780,67 @@ fn a_link_that_leads_in_circles_is_replaced_as_any() {
         pair.both(words[0], "", &words[1..], &[]);
     }
 }
+
+/// A working tree that is named and not there: what needs it is refused, and all else goes on.
+#[test]
+fn a_named_working_tree_that_is_no_directory() {
+    let origin = origin();
+    for place in ["missing", "top"] {
+        for words in [
+            &["reset", "-q"][..],
+            &["reset", "--soft", "second"],
+            &["reset", "--", "top"],
+            &["switch", "-c", "new"],
+            &["merge", "--ff-only", "first"],
+            &["ls-files"],
+            &["diff-index", "--cached", "second"],
+            &["diff-index", "second"],
+            &["diff-files"],
+        ] {
+            let mut pair = Pair::of(&origin, &format!("{place} {words:?}"));
+            let environment = [("GIT_DIR", ".git"), ("GIT_WORK_TREE", place)];
+            pair.both(words[0], "", &words[1..], &environment);
+        }
+    }
+    // Without one, the index can be compared.
+    let mut pair = Pair::of(&origin, "in the Git directory");
+    for words in [&["--cached", "second"][..], &["-p", "--cached", "second"]] {
+        pair.both("diff-index", ".git", words, &[]);
+    }
+}
+
+/// The last of options that exclude each other counts, as does a protected wildcard, and a file of
+/// patterns is read whatever is listed.
+#[test]
+fn words_of_listings() {
+    let origin = origin();
+    let mut pair = Pair::of(&origin, "listings");
+    pair.each("an edit", |repository| {
+        repository.write("top", "mine\n");
+        repository.git(&["stash", "-q"]);
+        repository.write("top", "mine, too\n");
+    });
+    for words in [
+        &["ls-files", "-X", "missing"][..],
+        &["ls-files", "-X", "top", "-c"],
+        &["ls-files", "-X", "top", "-o"],
+        &["diff-files", "-2", "-0"],
+        &["diff-files", "-0", "-3"],
+        &["diff-files", r"\*"],
+        &["diff-files", "*"],
+        &["diff-files", "--", r"\*"],
+        &["diff-index", "HEAD", r"\*"],
+        &["diff-index", "HEAD", ":!top"],
+        &["diff-index", "HEAD", ":!missing"],
+        &["stash", "show", "-U0", "-s"],
+        &["stash", "show", "-s", "-U0"],
+    ] {
+        pair.both(words[0], "", &words[1..], &[]);
+    }
+    pair.each("a directory", |repository| {
+        std::fs::create_dir(repository.path(".gitmodules")).unwrap();
+    });
+    let told = pair.hedgerow.hedgerow(&["submodule", "update"]);
+    assert_eq!(told.code, 0);
+    assert!(told.stderr.ends_with(".gitmodules': Is a directory\n"));
+}

@@ -73,8 +73,7 @@ impl<'r> Session<'r> {
             return Session::begin(repository, threshold, execution);
         }
         let lock = LockFile::acquire(repository.index_path())?;
-        let root = repository.work_tree().unwrap_or(repository.git_dir());
-        let worktree = Worktree::open_at(root, repository, execution, "checkout")?;
+        let worktree = Worktree::open_if_any(repository, execution, "checkout")?;
         Ok(Session {
             lock: Some(lock),
             ..Session::with(worktree, repository, threshold)

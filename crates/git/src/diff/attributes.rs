@@ -50,7 +50,7 @@ impl DiffAttributes {
         let sides = pairs.iter().flat_map(|pair| [&pair.old, &pair.new]);
         let paths = sides.flatten().map(|side| side.path.as_bstr());
         let directories = directories_above(paths);
-        let worktree = Worktree::open(repository, execution, "diff")?;
+        let worktree = Worktree::open_if_any(repository, execution, "diff")?;
         let (path, git_dir) = (repository.index_path(), repository.git_dir());
         let index = Index::load(path, git_dir, repository.hash_kind())?;
         let index = index.map_or_else(|| Index::empty(repository.hash_kind()), |found| found.0);

@@ -16,6 +16,7 @@ use format::Format;
 use git_dir::bytes;
 use ownership::Owned;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,8 @@ pub(crate) struct Layout {
     pub objects_dir: PathBuf,
     /// `core.bare` and `core.worktree` are both set, and no working tree is named otherwise.
     pub contradicts_itself: bool,
+    /// A working tree is named that is no directory.
+    pub lost_work_tree: bool,
     pub format: Format,
 }
 
@@ -177,7 +180,9 @@ fn layout(
     )?;
     let work_tree = work_tree(cwd, &git_dir, top, named, &format, environment)?;
     let is_named = environment.work_tree.is_some();
-    let contradicts_itself = !is_named && format.lacks_work_tree && format.work_tree.is_some();
+    let is_configured = !is_named && format.work_tree.is_some();
+    let contradicts_itself = is_configured && format.lacks_work_tree;
+    let lost_work_tree = work_tree.is_none() && (is_named || is_configured) && !contradicts_itself;
     let prefix = work_tree
         .as_deref()
         .map_or_else(BString::default, |work_tree| prefix(cwd, work_tree));
@@ -198,6 +203,7 @@ fn layout(
         index_path,
         objects_dir,
         contradicts_itself,
+        lost_work_tree,
         format,
     })
 }
@@ -211,18 +217,13 @@ fn work_tree(
     environment: &Environment,
 ) -> Result<Option<PathBuf>> {
     if let Some(path) = &environment.work_tree {
-        // Where it is missing, only what needs it is refused.
-        return match hedgerow_fs::real_path(&cwd.join(path)) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            found => Ok(Some(found?)),
-        };
+        return directory(&cwd.join(path));
     }
     if let Some(path) = &format.work_tree {
         if format.lacks_work_tree {
             return Ok(None);
         }
-        let path = git_dir.join(OsStr::from_bytes(path));
-        return Ok(Some(hedgerow_fs::real_path(&path)?));
+        return directory(&git_dir.join(OsStr::from_bytes(path)));
     }
     if format.lacks_work_tree {
         return Ok(None);
@@ -231,6 +232,14 @@ fn work_tree(
         return Ok((!environment.no_implicit_work_tree).then(|| cwd.to_owned()));
     }
     Ok(top)
+}
+
+/// A named working tree, if it is a directory: otherwise only what needs it is refused.
+fn directory(path: &Path) -> Result<Option<PathBuf>> {
+    match hedgerow_fs::real_path(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        found => Ok(Some(found?).filter(|path| hedgerow_fs::is_directory(path))),
+    }
 }
 
 fn prefix(cwd: &Path, work_tree: &Path) -> BString {

@@ -1,10 +1,11 @@
 //! The entries of the index: as they are, and compared with their files.
 
-use super::excluded::{rules, ExcludedEntries};
+use super::excluded::ExcludedEntries;
 use super::model::{Listed, Options, Reason, Row};
 use super::Selection;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::repository::Repository;
+use crate::status::exclusion::Rules;
 use crate::worktree::state::{state, states_of, State, StateRules};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
@@ -16,6 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 pub(super) fn list(
     worktree: Option<&Worktree<'_>>,
     old: &OldIndex,
+    rules: Option<&Rules<'_>>,
     options: &Options,
     selection: &mut Selection<'_>,
     listed: &mut Listed,
@@ -26,11 +28,7 @@ pub(super) fn list(
         return Ok(());
     }
     let index = &old.index;
-    let rules = match worktree.filter(|_| options.ignored) {
-        Some(worktree) => Some(rules(worktree, options)?),
-        None => None,
-    };
-    let mut excluded = match (worktree, &rules) {
+    let mut excluded = match (worktree, rules) {
         (Some(worktree), Some(rules)) => Some(ExcludedEntries::new(worktree, index, rules)?),
         _ => None,
     };

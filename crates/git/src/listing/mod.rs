@@ -17,6 +17,7 @@ use crate::index::Index;
 use crate::monitor;
 use crate::others::{others, retain_others, IgnoredPaths, Wish};
 use crate::repository::Repository;
+use crate::status::exclusion::Rules;
 use crate::status::remarks::Warning;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::sparse_index::expand;
@@ -58,15 +59,19 @@ pub fn list(repository: &Repository, options: &Options) -> Result<Listed> {
         records: options.error_unmatch,
         pathspecs: pathspecs.as_mut(),
     };
-    if let Some(worktree) = worktree
-        .as_ref()
-        .filter(|_| options.others || options.killed)
-    {
-        search(worktree, &old.index, options, &mut selection, &mut listed)?;
+    let rules = match worktree.as_ref().filter(|_| options.reads_patterns()) {
+        Some(worktree) => Some(rules(worktree, options)?),
+        None => None,
+    };
+    let searches = options.others || options.killed;
+    if let (true, Some(worktree), Some(rules)) = (searches, &worktree, &rules) {
+        let index = &old.index;
+        search(worktree, index, rules, options, &mut selection, &mut listed)?;
     }
     entries::list(
         worktree.as_ref(),
         &old,
+        rules.as_ref().filter(|_| options.ignored),
         options,
         &mut selection,
         &mut listed,
@@ -147,11 +152,11 @@ impl Selection<'_> {
 fn search(
     worktree: &Worktree<'_>,
     index: &Index,
+    rules: &Rules<'_>,
     options: &Options,
     selection: &mut Selection<'_>,
     listed: &mut Listed,
 ) -> Result<()> {
-    let rules = rules(worktree, options)?;
     let wish = Wish {
         folds: options.directory,
         hides_empty: options.no_empty_directory,
@@ -164,13 +169,8 @@ fn search(
         prunes_index: true,
         ..Wish::default()
     };
-    let found = others(
-        worktree,
-        index,
-        &rules,
-        selection.pathspecs.as_deref(),
-        wish,
-    )?;
+    let pathspecs = selection.pathspecs.as_deref();
+    let found = others(worktree, index, rules, pathspecs, wish)?;
     let leading = selection
         .pathspecs
         .as_deref()
@@ -222,6 +222,11 @@ impl Options {
         let lists_others = self.deleted || self.others || self.killed || self.modified;
         let is_default = !lists_others && !self.resolve_undo;
         self.cached || self.stage || self.unmerged || is_default
+    }
+
+    /// Whether it needs the patterns. A file that lists some is read whatever is listed.
+    fn reads_patterns(&self) -> bool {
+        self.others || self.killed || self.ignored || !self.exclude_from.is_empty()
     }
 
     fn check(&self) -> Result<()> {

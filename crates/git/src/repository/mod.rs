@@ -59,6 +59,7 @@ pub struct Repository {
     relative_worktrees: bool,
     bare: bool,
     contradicts_itself: bool,
+    lost_work_tree: bool,
     config: Config,
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
@@ -230,6 +231,7 @@ impl Repository {
             relative_worktrees: layout.format.relative_worktrees,
             bare,
             contradicts_itself: layout.contradicts_itself,
+            lost_work_tree: layout.lost_work_tree,
             config,
             settings,
             objects: Arc::new(objects),
@@ -271,6 +273,11 @@ impl Repository {
                 reason: "unable to set up work tree using invalid config".into(),
             }
         })
+    }
+
+    /// Whether the environment or `core.worktree` names a working tree that is no directory.
+    pub(crate) fn lost_work_tree(&self) -> bool {
+        self.lost_work_tree
     }
 
     /// Whether both `core.bare` and `core.worktree` are set. There is no working tree then, and git

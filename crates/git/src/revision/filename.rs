@@ -29,4 +29,26 @@ impl Repository {
             .join(OsStr::from_bytes(rest));
         Ok(hedgerow_fs::lstat(&path)?.is_some())
     }
+
+    /// Whether the word, which is no revision, is taken for a pathspec: it names something that
+    /// exists, or has magic or a wildcard.
+    ///
+    /// # Errors
+    /// It cannot be looked at.
+    pub fn names_pathspec(&self, word: &BStr) -> Result<bool> {
+        Ok(is_pattern(word) || self.names_file(word)?)
+    }
+}
+
+/// Whether a word is a pathspec with magic or a wildcard.
+fn is_pattern(word: &BStr) -> bool {
+    let mut bytes = word.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'*' | b'?' | b'[' => return true,
+            _ => {}
+        }
+    }
+    word.starts_with(b":(")
 }

@@ -145,7 +145,10 @@ pub fn tree_differences(
     tree: ObjectId,
     options: &Options,
 ) -> Result<Differences> {
-    let worktree = Worktree::open(repository, &options.execution, "diff-index")?;
+    if !options.cached {
+        repository.require_work_tree()?;
+    }
+    let worktree = Worktree::open_if_any(repository, &options.execution, "diff-index")?;
     let mut old = worktree.read_index()?;
     let form = sparse::read(&worktree, &mut old)?;
     let index = &old.index;

@@ -10,6 +10,7 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::{Dir, FileKind};
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -39,11 +40,19 @@ impl Modules {
     pub(crate) fn read(repository: &Repository, index: &Index) -> Result<Self> {
         let root = Dir::open(repository.require_work_tree()?)?;
         let mut content = Vec::new();
-        match root.open_file(FILE) {
-            Ok(file) => file.read_to_end(&mut content, LIMIT_BYTES)?,
-            Err(_) => return Modules::of_index(repository, index),
+        let Ok(file) = root.open_file(FILE) else {
+            return Modules::of_index(repository, index);
+        };
+        match file.read_to_end(&mut content, LIMIT_BYTES) {
+            Err(error) if error.kind() == ErrorKind::IsADirectory => {
+                let path = root.path_of(FILE);
+                let ignored = format!("unable to access '{}': Is a directory", path.display());
+                let mut modules = Modules::parse(b"")?;
+                modules.warnings.push(ignored);
+                Ok(modules)
+            }
+            read => read.map_err(Error::from).and_then(|()| Modules::parse(&content)),
         }
-        Modules::parse(&content)
     }
 
     /// Those of `index`.

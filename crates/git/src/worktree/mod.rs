@@ -100,6 +100,17 @@ impl<'r> Worktree<'r> {
         Worktree::open_at(root, repository, execution, name)
     }
 
+    /// The same, with the Git directory in its place if the repository has no working tree, for
+    /// those who do not look at files.
+    pub(crate) fn open_if_any(
+        repository: &'r Repository,
+        execution: &Execution,
+        name: &'static str,
+    ) -> Result<Self> {
+        let root = repository.work_tree().unwrap_or(repository.git_dir());
+        Worktree::open_at(root, repository, execution, name)
+    }
+
     /// The same with another directory in its place.
     pub(crate) fn open_at(
         root: &Path,

@@ -163,7 +163,8 @@ fn refuse(repository: &Repository, request: &ResetRequest, options: &ResetOption
         return Err(refused(reason.into()));
     }
     // In the Git directory of a repository that is not bare, the index can still be reset.
-    if !matches!(mode, ResetMode::Soft | ResetMode::Mixed) {
+    let is_about_index = mode == ResetMode::Mixed && !repository.lost_work_tree();
+    if !is_about_index && mode != ResetMode::Soft {
         repository.require_work_tree()?;
     }
     if options.intent_to_add && mode != ResetMode::Mixed {

@@ -114,7 +114,7 @@ impl Words<'_> {
                 "option '{first}' must come before non-option arguments"
             )));
         }
-        if is_pattern(first) || self.repository.names_file(first)? {
+        if self.repository.names_pathspec(first)? {
             return Ok((None, words));
         }
         let reason = "unknown revision or path not in the working tree.";
@@ -190,17 +190,4 @@ fn ambiguous(word: &BStr, reason: &str) -> Error {
          Use '--' to separate paths from revisions, like this:\n\
          'git <command> [<revision>...] -- [<file>...]'"
     ))
-}
-
-/// Whether a word is a pathspec with magic or a wildcard.
-fn is_pattern(word: &BStr) -> bool {
-    let mut bytes = word.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => drop(bytes.next()),
-            b'*' | b'?' | b'[' => return true,
-            _ => {}
-        }
-    }
-    word.starts_with(b":(")
 }

@@ -51,7 +51,9 @@ impl Modules {
                 modules.warnings.push(ignored);
                 Ok(modules)
             }
-            read => read.map_err(Error::from).and_then(|()| Modules::parse(&content)),
+            read => read
+                .map_err(Error::from)
+                .and_then(|()| Modules::parse(&content)),
         }
     }
 

@@ -128,9 +128,8 @@ def place_of(arguments, name):
 
 def load_all(directory):
     """Every case kept in `directory`, by name."""
-    return {
-        path.stem: json.loads(path.read_text()) for path in sorted(directory.glob("*.json"))
-    }
+    kept = {path.stem: json.loads(path.read_text()) for path in sorted(directory.glob("*.json"))}
+    return {name: document for name, document in kept.items() if "pairs" in document}
 
 
 def machine():

@@ -84,10 +84,17 @@ def report(out, arguments):
     plot.draw_all(found, out)
     print(f"\n{table.markdown(found)}\nplots and JSON: {out}")
     if arguments.publish and not arguments.smoke:
-        PUBLISHED.mkdir(exist_ok=True)
-        for pattern in ("*.json", "*.svg", "table.md"):
-            for path in out.glob(pattern):
-                shutil.copy(path, PUBLISHED / path.name)
+        publish(out)
+
+
+def publish(out):
+    """Copies what was found. The table and the plots are of all that is published."""
+    PUBLISHED.mkdir(exist_ok=True)
+    for path in out.glob("*.json"):
+        shutil.copy(path, PUBLISHED / path.name)
+    everything = results.load_all(PUBLISHED)
+    (PUBLISHED / "table.md").write_text(table.markdown(everything))
+    plot.draw_all(everything, PUBLISHED)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ def all_cases():
         "python-latency": python.python_latency,
         "python-import": python.python_import,
         "article": article.article,
+        "article-latency": article.article_latency,
         "reset-hard": family.reset_hard,
         "reset-latency": family.reset_latency,
         "restore-dot": family.restore_some,

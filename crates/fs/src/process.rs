@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A program to run to its end, with this process's standard streams.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +23,8 @@ pub struct Process {
     /// Whether its standard output goes to standard error.
     pub output_to_error: bool,
     /// It is told to end (SIGTERM) when the thread that started it ends, however that comes, and gets the
-    /// signal by which the user interrupts this process.
+    /// signal by which the user interrupts this process. What it started and left running is waited for
+    /// then, too.
     pub ends_with_us: bool,
 }
 
@@ -43,11 +45,19 @@ impl Process {
             command.stdout(error_stream(&self.program)?);
         }
         let failed = |source| Error::new("run", &self.program, source);
+        if self.ends_with_us {
+            // Not every kernel can; nothing left behind is waited for then.
+            let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        }
         let mut child = obtain(|| command.spawn()).map_err(failed)?;
         if self.ends_with_us {
             pass_interruption_on(&child);
         }
-        Ok(Exit::of(child.wait().map_err(failed)?))
+        let exit = Exit::of(child.wait().map_err(failed)?);
+        if self.ends_with_us && caught_signal().is_some() {
+            wait_for_descendants();
+        }
+        Ok(exit)
     }
 
     /// Runs it with `input` as its standard input and waits for its end. It need not read all of
@@ -152,6 +162,22 @@ fn pass_interruption_on(child: &std::process::Child) {
     // Signals that come meanwhile end this process.
     if poll(&mut end, Some(&TIME_TO_END)) == Ok(0) {
         let _ = rustix::process::pidfd_send_signal(&ended, rustix::process::Signal::KILL);
+    }
+}
+
+/// Waits, but not for long, for what a program left running in this process group: the kernel gave it
+/// to this process. It may have been started in the moment of the signal, and writes files until it
+/// finds its input closed.
+fn wait_for_descendants() {
+    use rustix::process::{waitid, WaitId, WaitIdOptions};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    let deadline = Instant::now() + Duration::from_secs(TIME_TO_END.tv_sec.unsigned_abs());
+    while Instant::now() < deadline {
+        match waitid(WaitId::Pgid(None), options) {
+            Ok(Some(_)) => {}
+            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            Err(_) => return,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! whole repository whose checkout can be repeated; no process goes on, and no temporary directory
 //! is left by what could be cleaned up.
 //!
-//! `HEDGEROW_TEST_KILLS=N` takes N moments for each signal instead of a few.
+//! `HEDGEROW_TEST_KILLS=N` takes N moments for each signal instead.
 
 use crate::HEDGEROW;
 use hedgerow_testkit::{git, git_text, isolated, run, run_with, temporary, Program};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Moments for each signal and target of an ordinary run.
-const MOMENTS: u32 = 5;
+/// Moments for each signal and target of an ordinary run: a hundred in all.
+const MOMENTS: u32 = 17;
 /// A variable of everything that a clone starts.
 const MARK: &str = "HEDGEROW_TEST_MARK";
 

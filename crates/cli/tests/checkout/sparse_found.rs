@@ -58,3 +58,27 @@ fn subcommands_without_words_pass_over_them() {
         pair.both("sparse-checkout", "", words, &[]);
     }
 }
+
+#[test]
+fn a_sparse_index_is_not_read_where_a_split_one_is_asked_for() {
+    for words in [
+        &["sparse-checkout", "reapply"][..],
+        &["sparse-checkout", "set", "b"],
+        &["sparse-checkout", "disable"],
+        &["checkout", "-q", "-f", "HEAD"],
+        &["checkout", "-q", "-b", "new"],
+        &["switch", "--detach"],
+        &["restore", "top"],
+        &["reset", "-q", "--hard"],
+        &["reset", "--soft", "HEAD"],
+        &["read-tree", "-m", "-u", "HEAD"],
+        &["stash"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("sparse, and then split", |repository| {
+            repository.git(&["sparse-checkout", "set", "--sparse-index", "a"]);
+            repository.git(&["config", "core.splitIndex", "true"]);
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+    }
+}

@@ -5,7 +5,7 @@ use super::outside::{directories, remove_leftovers};
 use super::rules::{normalized, Cone, SparseRules};
 use crate::checkout::Done;
 use crate::display::unquoted;
-use crate::index::{Index, Stage};
+use crate::index::Stage;
 use crate::repository::Repository;
 use crate::worktree::sparse_index::IndexForm;
 use crate::worktrees::tree_removal::remove_tree_below;
@@ -268,10 +268,7 @@ impl<'a> Change<'a> {
         if self.is_cone {
             words.iter().try_for_each(check_directory)?;
         }
-        let path = self.repository.index_path();
-        let Some((index, _)) =
-            Index::load(path, self.repository.git_dir(), self.repository.hash_kind())?
-        else {
+        let Some((index, _)) = self.repository.load_index()? else {
             return Ok(words);
         };
         for word in &words {

@@ -86,6 +86,9 @@ pub enum Error {
         /// Git's words.
         reason: String,
     },
+    /// The index is sparse, and the settings ask for a split one.
+    #[error("cannot use split index with a sparse index")]
+    SparseAndSplitIndex,
     /// A command that needs a working tree met a repository without one.
     #[error("this operation must be run in a work tree")]
     NoWorkTree,

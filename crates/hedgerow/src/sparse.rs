@@ -12,7 +12,6 @@
 //! # let repository = Repository::discover(&environment)?;
 //! let options = SparseOptions {
 //!     modes: Modes { cone: Some(true), ..Modes::default() },
-//!     are_arguments: true,
 //!     ..SparseOptions::default()
 //! };
 //! let changed = set(&repository, &["src".into(), "docs/api".into()], &options)?;

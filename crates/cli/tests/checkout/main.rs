@@ -22,6 +22,7 @@ mod refusal;
 mod reset;
 mod scripts;
 mod sparse;
+mod sparse_found;
 mod split;
 mod stash;
 mod support;

@@ -51,8 +51,7 @@ impl DiffAttributes {
         let paths = sides.flatten().map(|side| side.path.as_bstr());
         let directories = directories_above(paths);
         let worktree = Worktree::open_if_any(repository, execution, "diff")?;
-        let (path, git_dir) = (repository.index_path(), repository.git_dir());
-        let index = Index::load(path, git_dir, repository.hash_kind())?;
+        let index = repository.load_index()?;
         let index = index.map_or_else(|| Index::empty(repository.hash_kind()), |found| found.0);
         let direction = Direction::CheckIn {
             listed: None,

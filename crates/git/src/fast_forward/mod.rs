@@ -119,8 +119,7 @@ pub enum MergeHindrance {
 
 /// What keeps git from merging, if anything does.
 pub fn merge_hindrance(repository: &Repository) -> Result<Option<MergeHindrance>> {
-    let (path, hash) = (repository.index_path(), repository.hash_kind());
-    let index = crate::index::Index::load(path, repository.git_dir(), hash)?;
+    let index = repository.load_index()?;
     if index.is_some_and(|(index, _)| index.is_unmerged()) {
         return Ok(Some(MergeHindrance::Unmerged));
     }

@@ -110,7 +110,7 @@ fn read_index(
         return worktree.read_index();
     }
     let hash = repository.hash_kind();
-    let loaded = Index::load(repository.index_path(), repository.git_dir(), hash)?;
+    let loaded = repository.load_index()?;
     let (is_new, stat) = (loaded.is_none(), loaded.as_ref().map(|(_, stat)| *stat));
     let mut index = loaded.map_or_else(|| Index::empty(hash), |(index, _)| index);
     if !is_plain {

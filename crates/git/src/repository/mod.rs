@@ -9,6 +9,7 @@ mod grafts;
 mod hooks;
 mod identity;
 mod in_place_of;
+mod index;
 mod local_server;
 mod objects;
 mod peel;

@@ -57,12 +57,7 @@ impl<'r> IndexPaths<'r> {
 
     fn index(&self) -> Result<Option<&Index>> {
         if self.index.get().is_none() {
-            let repository = self.repository;
-            let loaded = Index::load(
-                repository.index_path(),
-                repository.git_dir(),
-                repository.hash_kind(),
-            )?;
+            let loaded = self.repository.load_index()?;
             let _ = self.index.set(loaded.map(|(index, _)| index));
         }
         Ok(self.index.get().and_then(Option::as_ref))

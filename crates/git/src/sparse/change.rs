@@ -4,7 +4,8 @@ use super::apply::apply;
 use super::outside::{directories, remove_leftovers};
 use super::rules::{normalized, Cone, SparseRules};
 use crate::checkout::Done;
-use crate::index::{Index, Stage};
+use crate::display::unquoted;
+use crate::index::Stage;
 use crate::repository::Repository;
 use crate::worktree::sparse_index::IndexForm;
 use crate::worktrees::tree_removal::remove_tree_below;
@@ -32,8 +33,8 @@ pub struct SparseOptions {
     pub modes: Modes,
     /// The words are taken as they are.
     pub skip_checks: bool,
-    /// The words are those of a user in the current directory, and not of lines of an input.
-    pub are_arguments: bool,
+    /// The rules, as lines of an input. The words beside them are checked, and then left out.
+    pub lines: Option<Vec<BString>>,
     /// With fewer files than this to write, a single worker writes them.
     pub threshold: Option<u64>,
     /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
@@ -78,10 +79,10 @@ pub fn init(repository: &Repository, options: &SparseOptions) -> Result<Changed>
 /// Replaces the rules by those that `words` give.
 pub fn set(repository: &Repository, words: &[BString], options: &SparseOptions) -> Result<Changed> {
     let mut change = Change::begin(repository, options)?;
-    let words = if !change.is_cone && options.are_arguments && words.is_empty() {
+    let words = if !change.is_cone && options.lines.is_none() && words.is_empty() {
         ["/*", "!/*/"].map(BString::from).to_vec()
     } else {
-        change.checked(words)?
+        change.wanted(words)?
     };
     let rules = SparseRules::of_words(&words, change.is_cone)?;
     change.record_modes()?;
@@ -94,7 +95,7 @@ pub fn add(repository: &Repository, words: &[BString], options: &SparseOptions) 
         return refused("no sparse-checkout to add to");
     }
     let mut change = Change::begin(repository, options)?;
-    let words = change.checked(words)?;
+    let words = change.wanted(words)?;
     let rules = SparseRules::of_words(&words, change.is_cone)?;
     let Some(existing) = change.existing()? else {
         return refused("unable to load existing sparse-checkout patterns");
@@ -230,10 +231,20 @@ impl<'a> Change<'a> {
         }))
     }
 
+    /// The lines, if there are any, or else the words, which are checked in both cases.
+    fn wanted(&mut self, words: &[BString]) -> Result<Vec<BString>> {
+        let words = self.checked(words)?;
+        match &self.options.lines {
+            Some(lines) if self.is_cone => lines.iter().map(directory).collect(),
+            Some(lines) => Ok(lines.clone()),
+            None => Ok(words),
+        }
+    }
+
     /// The words as they are meant, checked against common mistakes.
     fn checked(&mut self, words: &[BString]) -> Result<Vec<BString>> {
-        if !self.options.are_arguments || words.is_empty() {
-            return Ok(words.to_vec());
+        if words.is_empty() {
+            return Ok(Vec::new());
         }
         let prefix = self.repository.prefix();
         let top = self.repository.require_work_tree()?;
@@ -257,10 +268,7 @@ impl<'a> Change<'a> {
         if self.is_cone {
             words.iter().try_for_each(check_directory)?;
         }
-        let path = self.repository.index_path();
-        let Some((index, _)) =
-            Index::load(path, self.repository.git_dir(), self.repository.hash_kind())?
-        else {
+        let Some((index, _)) = self.repository.load_index()? else {
             return Ok(words);
         };
         for word in &words {
@@ -348,6 +356,16 @@ impl RulesLock {
         self.0.commit()?;
         Ok(())
     }
+}
+
+/// The directory in a line, which may be in quotes; patterns never are.
+fn directory(line: &BString) -> Result<BString> {
+    if !line.starts_with(b"\"") {
+        return Ok(line.clone());
+    }
+    unquoted(line).ok_or_else(|| Error::Setup {
+        reason: format!("unable to unquote C-style string '{line}'"),
+    })
 }
 
 fn outside(word: &BString, top: &Path) -> Error {

@@ -23,8 +23,7 @@ pub(super) fn may_write(
 ) -> Result<bool> {
     let repository = worktree.repository;
     // Git refuses an index that is to be split and may become sparse, unless it is already split.
-    let is_split = || repository.config().bool("core.splitIndex");
-    if worktree.settings().index_sparse && is_split()? == Some(true) {
+    if worktree.settings().index_sparse && repository.wants_split_index() == Some(true) {
         return Ok(false);
     }
     // Only the expanded form of a sparse index is known here, so the index is left as it is.

@@ -69,9 +69,8 @@ fn listed(repository: &Repository, index: &Index, pathspecs: &[BString]) -> Resu
 }
 
 pub(crate) fn read_index(repository: &Repository) -> Result<Index> {
-    let hash = repository.hash_kind();
-    let loaded = Index::load(repository.index_path(), repository.git_dir(), hash)?;
-    Ok(loaded.map_or_else(|| Index::empty(hash), |(index, _)| index))
+    let loaded = repository.load_index()?.map(|(index, _)| index);
+    Ok(loaded.unwrap_or_else(|| Index::empty(repository.hash_kind())))
 }
 
 /// How a submodule is named: relative to the user's current directory, or below `above`, what the

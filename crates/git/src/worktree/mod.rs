@@ -240,9 +240,8 @@ impl<'r> Worktree<'r> {
     }
 
     pub(crate) fn read_index(&self) -> Result<OldIndex> {
-        let path = self.repository.index_path();
-        let hash = self.repository.hash_kind();
-        let Some((index, stat)) = Index::load(path, self.repository.git_dir(), hash)? else {
+        let Some((index, stat)) = self.repository.load_index()? else {
+            let hash = self.repository.hash_kind();
             let version = self.settings().index_version.and_then(version);
             let mut index = Index::empty_of(hash, version.unwrap_or_default());
             return Ok(OldIndex {

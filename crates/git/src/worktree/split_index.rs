@@ -23,9 +23,7 @@ const EXPIRY: &str = "2.weeks.ago";
 /// Whether the settings ask for an index that is split otherwise than `index` was read. If so, it is
 /// changed accordingly.
 pub(super) fn adjust(repository: &Repository, index: &mut Index) -> bool {
-    // What is no boolean counts as not set.
-    let wanted = repository.config().bool("core.splitIndex").ok().flatten();
-    match (wanted, index.split().is_some()) {
+    match (repository.wants_split_index(), index.split().is_some()) {
         (Some(true), false) => index.set_split(Some(SharedIndex::none(index.hash()))),
         (Some(false), true) => index.set_split(None),
         _ => return false,

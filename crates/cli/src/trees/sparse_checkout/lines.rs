@@ -2,68 +2,46 @@
 
 use crate::failure::Failure;
 use bstr::{BString, ByteSlice};
+use hedgerow::display::unquoted;
 use hedgerow_fs::ReadFile;
 
-/// The lines of standard input.
-pub fn input_lines(end: u8) -> Result<Vec<BString>, Failure> {
+/// What is on standard input.
+pub fn input() -> Result<Vec<u8>, Failure> {
     let mut content = Vec::new();
     let input = ReadFile::standard_input().map_err(Failure::fatal)?;
     let read = input.read_to_end(&mut content, u64::MAX);
     read.map_err(Failure::fatal)?;
-    split_lines(&content, end)
+    Ok(content)
 }
 
-/// The lines of `content`, which end with `end`; unless that is NUL, quotes are taken off.
-pub fn split_lines(content: &[u8], end: u8) -> Result<Vec<BString>, Failure> {
+/// The lines of `content`, which end with `end`, as they are.
+pub fn lines(content: &[u8], end: u8) -> Vec<BString> {
     let content = content.strip_suffix(&[end]).unwrap_or(content);
     if content.is_empty() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let lines = content.split(|byte| *byte == end);
-    lines
-        .map(|line| {
-            if end == 0 {
-                return Ok(line.into());
-            }
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if !line.starts_with(b"\"") {
-                return Ok(line.into());
-            }
-            unquoted(line).ok_or_else(|| {
-                let line = line.as_bstr();
-                Failure::fatal(format_args!("unable to unquote C-style string '{line}'"))
-            })
-        })
-        .collect()
+    let without_return = |line| match end {
+        0 => line,
+        _ => <[u8]>::strip_suffix(line, b"\r").unwrap_or(line),
+    };
+    lines.map(|line| without_return(line).into()).collect()
 }
 
-/// What `line` has in its quotes.
-fn unquoted(line: &[u8]) -> Option<BString> {
-    let mut rest = line.strip_prefix(b"\"")?.iter().copied();
-    let mut text = BString::default();
-    loop {
-        match rest.next()? {
-            b'"' => return rest.next().is_none().then_some(text),
-            b'\\' => text.push(match rest.next()? {
-                b'a' => 7,
-                b'b' => 8,
-                b'f' => 12,
-                b'n' => b'\n',
-                b'r' => b'\r',
-                b't' => b'\t',
-                b'v' => 11,
-                byte @ (b'"' | b'\\') => byte,
-                first @ b'0'..=b'3' => {
-                    let mut value = first - b'0';
-                    for _ in 0..2 {
-                        let digit = rest.next().filter(|it| (b'0'..=b'7').contains(it))?;
-                        value = value * 8 + (digit - b'0');
-                    }
-                    value
-                }
-                _ => return None,
-            }),
-            byte => text.push(byte),
-        }
-    }
+/// The same; unless `end` is NUL, quotes are taken off.
+pub fn unquoted_lines(content: &[u8], end: u8) -> Result<Vec<BString>, Failure> {
+    let is_plain = |line: &BString| end == 0 || !line.starts_with(b"\"");
+    let lines = lines(content, end).into_iter();
+    lines
+        .map(|line| match unquoted(&line) {
+            _ if is_plain(&line) => Ok(line),
+            Some(line) => Ok(line),
+            None => {
+                let line = line.as_bstr();
+                Err(Failure::fatal(format_args!(
+                    "unable to unquote C-style string '{line}'"
+                )))
+            }
+        })
+        .collect()
 }

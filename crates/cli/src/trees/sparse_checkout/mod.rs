@@ -21,7 +21,7 @@ use hedgerow::sparse::{
     SparseOptions, SparseRules,
 };
 use hedgerow::{Repository, Stage};
-use lines::{input_lines, split_lines};
+use lines::{input, lines, unquoted_lines};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -45,15 +45,30 @@ pub enum Action {
     /// Remove what is left of directories outside the cone
     Clean(Clean),
     /// Restore all files
-    Disable,
+    Disable(Unused),
     /// Turn the sparse checkout on
-    Init(Mode),
+    Init(Again),
     /// List the directories or patterns
-    List,
+    List(Unused),
     /// Apply the rules to the working tree again
-    Reapply(Mode),
+    Reapply(Again),
     /// Replace the rules
     Set(Set),
+}
+
+/// Words after a subcommand that takes none: git passes over them.
+#[derive(Debug, Args)]
+pub struct Unused {
+    #[arg(hide = true)]
+    pub unused: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct Again {
+    #[command(flatten)]
+    pub mode: Mode,
+    #[command(flatten)]
+    pub unused: Unused,
 }
 
 #[derive(Debug, Args)]
@@ -95,6 +110,8 @@ pub struct Clean {
     /// Remove, although clean.requireForce is on
     #[arg(short, long)]
     pub force: bool,
+    #[command(flatten)]
+    pub unused: Unused,
 }
 
 #[derive(Debug, Args)]
@@ -107,6 +124,8 @@ pub struct CheckRules {
     /// Take the rules from FILE
     #[arg(long, value_name = "FILE")]
     pub rules_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub unused: Unused,
 }
 
 pub fn run(command: &SparseCheckout, global: &Global, output: &Output) -> Result<u8, Failure> {
@@ -124,18 +143,18 @@ pub fn run(command: &SparseCheckout, global: &Global, output: &Output) -> Result
     let progress = &options.execution.progress;
     let meter = Meter::start(global, "Updating files", progress, Stage::Files);
     let changed = match &command.action {
-        Action::List => return list(&repository, output),
+        Action::List(_) => return list(&repository, output),
         Action::CheckRules(command) => return check_rules(command, &repository, global, output),
         Action::Clean(command) => return run_clean(command, &repository, global, output),
-        Action::Init(mode) => init(&repository, &mode.options(&options))?,
-        Action::Reapply(mode) => reapply(&repository, &mode.options(&options))?,
-        Action::Disable => disable(&repository, &options)?,
-        Action::Set(command) => set(&repository, &command.words()?, &command.options(&options))?,
-        Action::Add(command) => add(&repository, &command.words()?, &command.options(&options))?,
+        Action::Init(command) => init(&repository, &command.mode.options(&options))?,
+        Action::Reapply(command) => reapply(&repository, &command.mode.options(&options))?,
+        Action::Disable(_) => disable(&repository, &options)?,
+        Action::Set(command) => set(&repository, &command.words(), &command.options(&options)?)?,
+        Action::Add(command) => add(&repository, &command.words(), &command.options(&options)?)?,
     };
     drop(meter);
     let code = tell(&changed, output);
-    if changed.done.unwritten > 0 && matches!(command.action, Action::Disable) {
+    if changed.done.unwritten > 0 && matches!(command.action, Action::Disable(_)) {
         return Err(Failure::fatal("error while refreshing working directory"));
     }
     Ok(code)
@@ -177,23 +196,18 @@ impl Mode {
 }
 
 impl Set {
-    fn options(&self, options: &SparseOptions) -> SparseOptions {
-        SparseOptions {
+    fn options(&self, options: &SparseOptions) -> Result<SparseOptions, Failure> {
+        let input = self.stdin.then(input).transpose()?;
+        Ok(SparseOptions {
             skip_checks: self.skip_checks,
-            are_arguments: !self.stdin,
+            lines: input.map(|content| lines(&content, b'\n')),
             ..self.mode.options(options)
-        }
+        })
     }
 
-    fn words(&self) -> Result<Vec<BString>, Failure> {
-        if self.stdin {
-            return input_lines(b'\n');
-        }
-        Ok(self
-            .words
-            .iter()
-            .map(|word| word.as_bytes().into())
-            .collect())
+    fn words(&self) -> Vec<BString> {
+        let words = self.words.iter();
+        words.map(|word| word.as_bytes().into()).collect()
     }
 }
 
@@ -239,7 +253,7 @@ fn check_rules(
                 "could not open '{shown}' for reading: No such file or directory"
             ))
         })?;
-        let words = split_lines(&content, b'\n')?;
+        let words = unquoted_lines(&content, b'\n')?;
         SparseRules::of_words(&words, asked.unwrap_or(true))?
     } else {
         let is_cone = asked.or(known).unwrap_or(true);
@@ -256,7 +270,7 @@ fn check_rules(
         rules
     };
     let end = if command.null { 0 } else { b'\n' };
-    for path in input_lines(end)? {
+    for path in unquoted_lines(&input()?, end)? {
         if !rules.includes(path.as_bstr(), settings.ignore_case) {
             continue;
         }

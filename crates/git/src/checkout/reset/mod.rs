@@ -13,7 +13,6 @@ use super::session::Session;
 use super::shares::Share;
 use super::update::{update, Move, Way};
 use crate::branches::Ended;
-use crate::index::Index;
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString};
@@ -171,11 +170,7 @@ fn refuse(repository: &Repository, request: &ResetRequest, options: &ResetOption
         return Err(refused("the option '-N' requires '--mixed'".into()));
     }
     if matches!(mode, ResetMode::Soft | ResetMode::Keep) {
-        let loaded = Index::load(
-            repository.index_path(),
-            repository.git_dir(),
-            repository.hash_kind(),
-        )?;
+        let loaded = repository.load_index()?;
         let is_unmerged = loaded.is_some_and(|(index, _)| index.is_unmerged());
         if is_unmerged || hedgerow_fs::is_there(&repository.git_dir().join("MERGE_HEAD"))? {
             let name = mode.name();

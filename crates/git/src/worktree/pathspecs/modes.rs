@@ -1,6 +1,6 @@
 //! The attribute `builtin_objectmode`, which git makes up for each path: gitattributes(5).
 
-use crate::index::{Index, Mode};
+use crate::index::Mode;
 use crate::repository::{Environment, Repository};
 use crate::tree::Difference;
 use crate::{Error, Result};
@@ -35,11 +35,7 @@ impl Modes {
     /// ends.
     pub(super) fn of_files(repository: &Repository, leading: &BStr) -> Result<Self> {
         let top = repository.work_tree().unwrap_or(repository.git_dir());
-        let loaded = Index::load(
-            repository.index_path(),
-            repository.git_dir(),
-            repository.hash_kind(),
-        )?;
+        let loaded = repository.load_index()?;
         let mut links = HashSet::new();
         for (path, entry) in loaded.iter().flat_map(|(index, _)| index.iter()) {
             if entry.mode == Mode::Gitlink {

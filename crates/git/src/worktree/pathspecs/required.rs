@@ -4,7 +4,7 @@
 use super::magic;
 use super::modes::{self, Modes};
 use crate::convert::{AttributeSources, AttributeValue, Attributes, MAX_FILE_BYTES, NAMES_LIMIT};
-use crate::index::{Index, Stage};
+use crate::index::Stage;
 use crate::repository::Repository;
 use crate::tree::Difference;
 use crate::{Error, Result};
@@ -211,11 +211,7 @@ impl Known {
         let limit = MAX_FILE_BYTES as u64;
         let read = |path: &std::path::Path| hedgerow_fs::read_file(path, limit);
         let mut of_index = HashMap::new();
-        let loaded = Index::load(
-            repository.index_path(),
-            repository.git_dir(),
-            repository.hash_kind(),
-        )?;
+        let loaded = repository.load_index()?;
         for entry in loaded.iter().flat_map(|(index, _)| index.entries()) {
             let Some((index, _)) = &loaded else { continue };
             let path = index.path(entry);

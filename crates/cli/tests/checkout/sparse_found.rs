@@ -1,0 +1,84 @@
+//! What was found in sparse checkouts: each mend has its own small test, with git in the twin.
+
+use crate::support::{Pair, Program, Repository};
+use crate::HEDGEROW;
+use hedgerow_testkit::run_with;
+
+fn origin() -> Repository {
+    let repository = Repository::init(&[]);
+    for path in ["top", "a/f", "b/f", "c/d/e"] {
+        repository.write(path, format!("{path}\n"));
+    }
+    repository.commit("first");
+    repository
+}
+
+/// The same lines for both on standard input.
+fn both_with(pair: &Pair, words: &[&str], input: &[u8]) {
+    let outcomes = [(Program::Git, &pair.git), (HEDGEROW, &pair.hedgerow)].map(|(program, it)| {
+        let mut command = program.command(&it.root);
+        command.arg("sparse-checkout").args(words);
+        let outcome = run_with(command, input);
+        (outcome.code, outcome.text())
+    });
+    assert_eq!(outcomes[0], outcomes[1], "{words:?}");
+    pair.assert_same_state();
+}
+
+#[test]
+fn words_beside_lines_of_an_input_are_checked_and_left_out() {
+    for words in [
+        &["set", "--stdin", "!b"][..],
+        &["set", "--stdin", "b"],
+        &["set", "--no-cone", "--stdin", "!b"],
+        &["add", "--stdin", "/b"],
+    ] {
+        for input in [&b"c\n"[..], b"\"c\"d\n"] {
+            let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+            pair.each("sparse", |repository| {
+                repository.git(&["sparse-checkout", "set", "a"]);
+            });
+            both_with(&pair, words, input);
+        }
+    }
+}
+
+#[test]
+fn subcommands_without_words_pass_over_them() {
+    for words in [
+        &["list", "x"][..],
+        &["reapply", "x"],
+        &["disable", "x"],
+        &["init", "x", "y"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("sparse", |repository| {
+            repository.git(&["sparse-checkout", "set", "a"]);
+        });
+        pair.both("sparse-checkout", "", words, &[]);
+    }
+}
+
+#[test]
+fn a_sparse_index_is_not_read_where_a_split_one_is_asked_for() {
+    for words in [
+        &["sparse-checkout", "reapply"][..],
+        &["sparse-checkout", "set", "b"],
+        &["sparse-checkout", "disable"],
+        &["checkout", "-q", "-f", "HEAD"],
+        &["checkout", "-q", "-b", "new"],
+        &["switch", "--detach"],
+        &["restore", "top"],
+        &["reset", "-q", "--hard"],
+        &["reset", "--soft", "HEAD"],
+        &["read-tree", "-m", "-u", "HEAD"],
+        &["stash"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("sparse, and then split", |repository| {
+            repository.git(&["sparse-checkout", "set", "--sparse-index", "a"]);
+            repository.git(&["config", "core.splitIndex", "true"]);
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+    }
+}

@@ -39,16 +39,14 @@ def article_latency(setting):
 def _there_and_back(place, setting, names, targets, outcome):
     where, label = names
     is_far = not isinstance(where, str)
-    place.git("checkout", "-q", "-f", "far")
+    place.git_at_once("checkout", "-q", "-f", "far")
     for number, (start, end) in [("I", ("far", "middle")), ("II", ("middle", "near"))]:
 
         def switched(command, timeout_s=None, start=start):
             # Of a run that was stopped for being slow.
             (place.git_dir / "index.lock").unlink(missing_ok=True)
-            place.git("checkout", "-q", "-f", start)
+            place.git_at_once("checkout", "-q", "-f", start)
             place.settle()
-            if is_far:
-                place.mount.open()
             return place.run([command], timeout_s=timeout_s)
 
         words = ("checkout", "-q", end)
@@ -69,5 +67,5 @@ def _there_and_back(place, setting, names, targets, outcome):
                                          git_workers=workers))
             outcome.pairs[name + suffix] = pairs
         outcome.details[name] = {"git_s_by_workers": seconds}
-        place.git("checkout", "-q", "-f", end)
+        place.git_at_once("checkout", "-q", "-f", end)
     place.require_clean()

@@ -844,3 +844,38 @@ fn words_of_listings() {
     assert_eq!(told.code, 0);
     assert!(told.stderr.ends_with(".gitmodules': Is a directory\n"));
 }
+
+/// Deeper trees than `core.maxTreeDepth` are refused, and nothing is touched. Git says the same with
+/// various exit codes, and `restore` removes files then.
+#[test]
+fn deeper_trees_than_allowed_are_refused() {
+    let origin = Repository::init(&[]);
+    origin.commit_files(&[("top", "top\n")], "base");
+    origin.commit_files(&[("1/2/3/f", "three\n")], "three");
+    origin.git(&["tag", "three"]);
+    origin.commit_files(&[("1/2/3/4/f", "four\n")], "deep");
+    origin.git(&["tag", "deep"]);
+    origin.git(&["checkout", "-q", "--detach", "HEAD~2"]);
+    origin.git(&["config", "core.maxTreeDepth", "3"]);
+    for words in [
+        &["checkout", "deep"][..],
+        &["checkout", "-f", "deep"],
+        &["switch", "--detach", "deep"],
+        &["reset", "--hard", "deep"],
+        &["reset", "deep"],
+        &["restore", "--source", "deep", "."],
+        &["read-tree", "-m", "-u", "HEAD", "deep"],
+        &["merge", "--ff-only", "deep"],
+        &["worktree", "add", "new", "deep"],
+        &["diff-index", "--cached", "deep"],
+        &["archive", "deep"],
+    ] {
+        let told = origin.hedgerow(words);
+        assert_eq!(told.code, 128, "{words:?}");
+        let reason = "exceeded maximum allowed tree depth";
+        assert!(told.stderr.contains(reason), "{words:?}: {}", told.stderr);
+        assert_eq!(origin.ask(&["status", "--porcelain"]), "", "{words:?}");
+    }
+    assert_eq!(origin.hedgerow(&["checkout", "-q", "three"]).code, 0);
+    assert!(origin.path("1/2/3/f").exists());
+}

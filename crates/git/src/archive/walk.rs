@@ -5,7 +5,7 @@ use super::rules::{RuleMaker, Rules, FILE_LIMIT_BYTES, FILE_NAME};
 use crate::convert::Conversion;
 use crate::repository::{Objects, Repository};
 use crate::tree::entries;
-use crate::tree::limits::{DEPTH_LIMIT, DIRECTORY_LIMIT, ENTRY_LIMIT};
+use crate::tree::limits::{depth_limit, DEPTH_EXCEEDED, DIRECTORY_LIMIT, ENTRY_LIMIT};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::sparse::SparsePatterns;
 use crate::{Error, Result};
@@ -48,6 +48,7 @@ pub(super) struct Walk<'r> {
     has_commit: bool,
     selection: Selection,
     cancel: CancelToken,
+    depth_limit: u32,
     levels: Vec<Level>,
     /// The path of the current directory, with a slash at its end unless it is the top.
     path: Vec<u8>,
@@ -127,6 +128,7 @@ impl<'r> Walk<'r> {
             has_commit,
             selection,
             cancel,
+            depth_limit: depth_limit(repository)?,
             levels: Vec::new(),
             path: Vec::new(),
             directories: 0,
@@ -207,9 +209,8 @@ impl<'r> Walk<'r> {
             path: directory.clone(),
             reason,
         };
-        if self.levels.len() >= DEPTH_LIMIT as usize {
-            let reason = format!("trees are nested more than {DEPTH_LIMIT} deep");
-            return Err(unreadable(reason));
+        if self.levels.len() > self.depth_limit as usize {
+            return Err(unreadable(DEPTH_EXCEEDED.to_owned()));
         }
         let content = self.objects.read_tree(&mut self.reader, id);
         let content = content.map_err(|error| unreadable(error.to_string()))?;

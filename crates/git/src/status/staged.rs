@@ -4,7 +4,8 @@ use super::rename::{Filepair, Side};
 use super::{ChangeKind, Version};
 use crate::index::{Directory, Entry, Index, Mode, Stage};
 use crate::repository::{Objects, Repository};
-use crate::tree::limits::{DEPTH_LIMIT, DIRECTORY_LIMIT, ENTRY_LIMIT, PATH_LIMIT_BYTES};
+use crate::tree::limits::{depth_limit, DEPTH_EXCEEDED};
+use crate::tree::limits::{DIRECTORY_LIMIT, ENTRY_LIMIT, PATH_LIMIT_BYTES};
 use crate::tree::{entries, order, TreeEntry};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -98,6 +99,7 @@ pub fn staged<'i>(
             protect_hfs: settings.protect_hfs,
         },
         index,
+        depth_limit: depth_limit(repository)?,
         directories: AtomicU32::new(1),
         entries: AtomicU64::new(0),
         path_bytes: AtomicU64::new(0),
@@ -155,6 +157,7 @@ struct Walk<'i, 'r> {
     hash: gix_hash::Kind,
     names: NameRules,
     index: &'i Index,
+    depth_limit: u32,
     directories: AtomicU32,
     entries: AtomicU64,
     path_bytes: AtomicU64,
@@ -168,8 +171,8 @@ impl<'i> Walk<'i, '_> {
         pair: &Pair<'i>,
         scope: &Scope<'_, Pair<'i>>,
     ) -> Result<()> {
-        if pair.depth > DEPTH_LIMIT {
-            return Err(self.too_large(pair, "trees are nested too deeply"));
+        if pair.depth > self.depth_limit {
+            return Err(self.too_large(pair, DEPTH_EXCEEDED));
         }
         let content = match pair.tree {
             Some(id) => self.objects.read_tree(reader, id)?,

@@ -1,4 +1,4 @@
-use super::limits::{DEPTH_LIMIT, DIRECTORY_LIMIT, ENTRY_LIMIT, PATH_LIMIT_BYTES};
+use super::limits::{depth_limit, DEPTH_EXCEEDED, DIRECTORY_LIMIT, ENTRY_LIMIT, PATH_LIMIT_BYTES};
 use super::parse::{entries, order, TreeEntry};
 use crate::repository::{Objects, Repository};
 use crate::{Error, Result};
@@ -55,6 +55,7 @@ impl Difference {
             objects: repository.shared_objects(),
             hash: repository.hash_kind(),
             rules,
+            depth_limit: depth_limit(repository)?,
             next_node: AtomicU32::new(1),
             entries: AtomicU64::new(0),
             path_bytes: AtomicU64::new(0),
@@ -143,6 +144,7 @@ struct Walk<'a> {
     objects: Objects<'a>,
     hash: gix_hash::Kind,
     rules: NameRules,
+    depth_limit: u32,
     next_node: AtomicU32,
     entries: AtomicU64,
     path_bytes: AtomicU64,
@@ -151,8 +153,8 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn compare(&self, reader: &mut Reader<'_>, pair: Pair, scope: &Scope<'_, Pair>) -> Result<()> {
-        if pair.depth > DEPTH_LIMIT {
-            return Err(self.too_large(&pair, "trees are nested too deeply"));
+        if pair.depth > self.depth_limit {
+            return Err(self.too_large(&pair, DEPTH_EXCEEDED));
         }
         let old_content = match pair.old {
             Some(id) => self.objects.read_tree(reader, id)?.to_vec(),

@@ -131,7 +131,7 @@ fn trees_nested_too_deep_are_refused() {
     input.push_str(&format!("M 100644 {blob} {path}/f\n"));
     repo.git_with(&["fast-import", "--quiet"], input.as_bytes());
     let (paths, end) = listed(&repo, "deep");
-    assert!(end.contains("nested more than 2048 deep"), "{end}");
+    assert!(end.contains("exceeded maximum allowed tree depth"), "{end}");
     assert!(paths.len() <= 1);
 }
 

@@ -1,8 +1,9 @@
 use crate::dir::list;
 use crate::fault::{self, Op};
-use crate::{effective_uid, DirEntry, Error, FileKind, ReadFile, Result, Stat};
+use crate::{effective_uid, lstat, DirEntry, Error, FileKind, ReadFile, Result, Stat};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,27 @@ impl PrivateDir {
     /// The path it was opened by.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Takes the exclusive lock on the directory (`flock(2)`), which ends with the last copy of this value.
+    /// False if another process has it, or if the directory was removed or replaced meanwhile.
+    ///
+    /// # Errors
+    /// Also if the file system does not support such locks.
+    pub fn try_lock(&self) -> Result<bool> {
+        let failed = |source| Error::new("lock", &self.path, source);
+        let is_free = fault::check(Op::Lock).and_then(|()| {
+            let operation = FlockOperation::NonBlockingLockExclusive;
+            match rustix::fs::flock(&*self.fd, operation) {
+                Err(Errno::WOULDBLOCK) => Ok(false),
+                done => Ok(done.map(|()| true)?),
+            }
+        });
+        let own = rustix::fs::fstat(&*self.fd).map_err(|errno| failed(errno.into()))?;
+        let named = lstat(&self.path)?;
+        let is_named =
+            named.is_some_and(|named| (named.dev, named.ino) == (own.st_dev, own.st_ino));
+        Ok(is_free.map_err(failed)? && is_named)
     }
 
     /// Opens the file `name` for reading.

@@ -4,6 +4,8 @@ use crate::search::{find, Found};
 use hedgerow_fs::{Error, PrivateDir};
 use std::ffi::OsStr;
 use std::fmt;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Why links cannot be made or removed.
@@ -114,41 +116,66 @@ pub fn state(path: &OsStr) -> State {
     }
 }
 
+/// What the name of a temporary directory begins with; the number of its process follows.
+const TEMPORARY: &str = "hedgerow-git-";
+/// How often a directory is made that another process takes for abandoned.
+const ATTEMPTS: u32 = 16;
+
 /// A directory with the link, as long as the value lives.
 #[derive(Debug)]
 pub struct TemporaryLink {
-    directory: PathBuf,
+    /// It is locked: without the lock it was left by a process that was killed.
+    directory: PrivateDir,
 }
 
 impl TemporaryLink {
-    /// Makes it below `parent`, for this user alone.
+    /// Makes it below `parent`, for this user alone. Those that processes left there which were killed
+    /// are removed.
     ///
     /// # Errors
     /// It cannot be made.
     pub fn new(parent: &Path, program: &Path) -> Result<Self, Error> {
-        let name = format!("hedgerow-git-{}", std::process::id());
-        let directory = parent.join(name);
-        PrivateDir::open_or_create(&directory)?;
-        let link = TemporaryLink { directory };
-        let path = link.directory.join("git");
-        // One of a process that was killed.
-        if hedgerow_fs::lstat(&path)?.is_some() {
-            hedgerow_fs::remove_file(&path)?;
+        remove_abandoned(parent);
+        let path = parent.join(format!("{TEMPORARY}{}", std::process::id()));
+        for _ in 0..ATTEMPTS {
+            let directory = PrivateDir::open_or_create(&path)?;
+            if directory.try_lock()? {
+                let link = TemporaryLink { directory };
+                hedgerow_fs::create_link(&path.join("git"), program)?;
+                return Ok(link);
+            }
         }
-        hedgerow_fs::create_link(&path, program)?;
-        Ok(link)
+        Err(Error::new("lock", path, ErrorKind::WouldBlock))
     }
 
     /// The directory.
     pub fn directory(&self) -> &Path {
-        &self.directory
+        self.directory.path()
     }
 }
 
 impl Drop for TemporaryLink {
     fn drop(&mut self) {
-        let _ = hedgerow_fs::remove_file(&self.directory.join("git"));
-        let _ = hedgerow_fs::remove_directory(&self.directory);
+        let _ = hedgerow_fs::remove_file(&self.directory().join("git"));
+        let _ = hedgerow_fs::remove_directory(self.directory());
+    }
+}
+
+/// Removes temporary directories without a process. What cannot be removed harms nobody.
+fn remove_abandoned(parent: &Path) {
+    let entries = hedgerow_fs::list_directory(parent).ok().flatten();
+    for entry in entries.unwrap_or_default() {
+        let number = entry.name.strip_prefix(TEMPORARY.as_bytes());
+        if !number.is_some_and(|number| number.iter().all(u8::is_ascii_digit)) {
+            continue;
+        }
+        // Those of others are refused.
+        let directory = PrivateDir::open_or_create(&parent.join(OsStr::from_bytes(&entry.name)));
+        if let Ok(directory) = directory {
+            if matches!(directory.try_lock(), Ok(true)) {
+                drop(TemporaryLink { directory });
+            }
+        }
     }
 }
 
@@ -157,6 +184,24 @@ impl Drop for TemporaryLink {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn a_temporary_link_goes_with_its_value_and_an_abandoned_one_with_the_next() {
+        let place = tempfile::tempdir().unwrap();
+        let abandoned = place.path().join("hedgerow-git-1");
+        PrivateDir::open_or_create(&abandoned).unwrap();
+        std::os::unix::fs::symlink("/gone", abandoned.join("git")).unwrap();
+        let other = place.path().join("hedgerow-git-2x");
+        fs::create_dir(&other).unwrap();
+        let first = TemporaryLink::new(place.path(), Path::new("/opt/1/hedgerow")).unwrap();
+        assert!(!abandoned.exists() && other.exists());
+        // A second process finds that it is in use.
+        remove_abandoned(place.path());
+        let link = first.directory().join("git");
+        assert_eq!(fs::read_link(&link).unwrap(), Path::new("/opt/1/hedgerow"));
+        drop(first);
+        assert!(!link.parent().unwrap().exists());
+    }
 
     #[test]
     fn the_link_is_made_renewed_and_removed_and_nothing_else() {

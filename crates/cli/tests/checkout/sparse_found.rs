@@ -3,6 +3,7 @@
 use crate::support::{Pair, Program, Repository};
 use crate::HEDGEROW;
 use hedgerow_testkit::run_with;
+use std::os::unix::fs::PermissionsExt;
 
 fn origin() -> Repository {
     let repository = Repository::init(&[]);
@@ -80,5 +81,24 @@ fn a_sparse_index_is_not_read_where_a_split_one_is_asked_for() {
             repository.git(&["config", "core.splitIndex", "true"]);
         });
         pair.both(words[0], "", &words[1..], &[]);
+    }
+}
+
+/// Git does not say that the working tree was updated.
+#[test]
+fn the_hook_is_told_what_git_tells_it() {
+    for words in [&["set", "a"][..], &["disable"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("a hook", |repository| {
+            repository.git(&["sparse-checkout", "set", "b"]);
+            let hook = ".git/hooks/post-index-change";
+            repository.write(hook, "#!/bin/sh\necho \"$@\" >>.git/info/told\n");
+            let executable = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(repository.path(hook), executable).unwrap();
+        });
+        pair.both("sparse-checkout", "", words, &[]);
+        let [by_git, by_us] = [&pair.git, &pair.hedgerow]
+            .map(|repository| std::fs::read(repository.path(".git/info/told")).unwrap());
+        assert_eq!(by_git, by_us, "{words:?}");
     }
 }

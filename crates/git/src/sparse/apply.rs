@@ -71,7 +71,7 @@ pub(crate) fn apply(
     let tree = cache_tree(&session, &old.index, &next.index);
     next.index.set_cache_tree(tree);
     let warning = session
-        .write_index(&next.index, true)
+        .write_index(&next.index, false)
         .map_err(|error| done.ended_by(error))?;
     done.warnings.extend(warning);
     done.warnings.extend(left.warnings());

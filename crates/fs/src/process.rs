@@ -24,7 +24,7 @@ pub struct Process {
     pub output_to_error: bool,
     /// It is told to end (SIGTERM) when the thread that started it ends, however that comes, and gets the
     /// signal by which the user interrupts this process. What it started and left running is waited for
-    /// then, too.
+    /// then, too: no two of these run at a time.
     pub ends_with_us: bool,
 }
 

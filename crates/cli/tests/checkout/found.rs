@@ -1,6 +1,6 @@
 //! What random histories found: each mend has its own small test, with git in the twin.
 
-use crate::support::{Pair, Repository, RunHedgerow};
+use crate::support::{temporary, Pair, Repository, RunHedgerow};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
@@ -878,4 +878,54 @@ fn deeper_trees_than_allowed_are_refused() {
     }
     assert_eq!(origin.hedgerow(&["checkout", "-q", "three"]).code, 0);
     assert!(origin.path("1/2/3/f").exists());
+}
+
+/// A file that changed in the second in which the index was written, and kept its size: an index that is
+/// written later must not make it look as it was.
+#[test]
+fn an_edit_in_the_second_of_the_index_stays_in_sight() {
+    let origin = Repository::init(&[]);
+    let files = [("a", "1\n"), ("b", "1\n"), ("c", "1\n")];
+    origin.commit_files(&files, "one");
+    origin.git(&["tag", "one"]);
+    origin.commit_files(&[("c", "2\n")], "two");
+    // The times of inodes cannot be set.
+    origin.git(&["config", "core.trustCtime", "false"]);
+    let second = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    let date = |repository: &Repository, path: &str, milliseconds: u64| {
+        let file = std::fs::File::options()
+            .append(true)
+            .open(repository.path(path));
+        let time = second + Duration::from_millis(milliseconds);
+        file.unwrap().set_modified(time).unwrap();
+    };
+    for words in [
+        &["restore", "--staged", "a"][..],
+        &["restore", "--source=one", "--staged", "c"],
+        &["restore", "a"],
+        &["reset", "-q", "--", "a"],
+        &["reset", "-q"],
+        &["stash", "create"],
+        &["stash", "push", "-q", "--", "a"],
+        &["stash", "push", "-q", "-k", "--", "a"],
+        &["checkout-index", "-u", "-f", "a"],
+        &["checkout", "-q", "--", "a"],
+        &["checkout", "-q", "one"],
+        &["read-tree", "-m", "HEAD"],
+        &["sparse-checkout", "set", "--no-cone", "/*"],
+        &["status"],
+    ] {
+        let home = temporary();
+        let repository = origin.copy(&home.path().join("copy"));
+        date(&repository, "b", 500);
+        repository.git(&["update-index", "-q", "--refresh"]);
+        repository.write("a", "mine\n");
+        std::fs::write(repository.path("b"), "9\n").unwrap();
+        date(&repository, "b", 700);
+        date(&repository, ".git/index", 900);
+        let told = repository.hedgerow(words);
+        assert_eq!(told.code, 0, "{words:?}: {}", told.stderr);
+        let status = repository.ask(&["status", "--porcelain"]);
+        assert!(status.contains("M b"), "{words:?}: {status}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Pair, Program, Repository};
 use crate::HEDGEROW;
-use hedgerow_testkit::run_with;
+use hedgerow_testkit::{run, run_with};
 use std::os::unix::fs::PermissionsExt;
 
 fn origin() -> Repository {
@@ -100,5 +100,75 @@ fn the_hook_is_told_what_git_tells_it() {
         let [by_git, by_us] = [&pair.git, &pair.hedgerow]
             .map(|repository| std::fs::read(repository.path(".git/info/told")).unwrap());
         assert_eq!(by_git, by_us, "{words:?}");
+    }
+}
+
+/// Patterns without a cone may leave out what a directory would be: git does not put the file back where
+/// an untracked directory took its place.
+#[test]
+fn a_directory_in_the_place_of_a_file_that_patterns_leave_out_stays() {
+    for path in ["top", "c/d/e"] {
+        for words in [
+            &["reset", "--hard"][..],
+            &["reset", "--merge"],
+            &["checkout", "-f", "HEAD"],
+            &["checkout", "HEAD"],
+            &["checkout", "--", "."],
+            &["stash"],
+            &["read-tree", "--reset", "-u", "HEAD"],
+            &["sparse-checkout", "reapply"],
+            &["sparse-checkout", "disable"],
+        ] {
+            for patterns in [&["/*", "!/*/"][..], &["/*", "!e/", "!top/"], &["/*"]] {
+                let mut pair = Pair::of(&origin(), &format!("{path} {patterns:?} {words:?}"));
+                pair.each("a directory", |repository| {
+                    let set = ["sparse-checkout", "set", "--no-cone"];
+                    repository.git(&[&set[..], patterns].concat());
+                    let _ = std::fs::remove_file(repository.path(path));
+                    repository.write(&format!("{path}/inner"), "precious\n");
+                    repository.write("top2", "new\n");
+                });
+                pair.both(words[0], "", &words[1..], &[]);
+            }
+        }
+    }
+}
+
+/// What is remembered of resolved conflicts stays.
+#[test]
+fn resolved_conflicts_are_remembered() {
+    let origin = origin();
+    origin.git(&["config", "advice.sparseIndexExpanded", "false"]);
+    origin.git(&["checkout", "-q", "-b", "other"]);
+    origin.commit_files(&[("top", "theirs\n")], "theirs");
+    origin.git(&["checkout", "-q", "-"]);
+    origin.commit_files(&[("top", "ours\n")], "ours");
+    for is_sparse in [false, true] {
+        for words in [
+            &["sparse-checkout", "set", "--no-cone", "/top"][..],
+            &["sparse-checkout", "set", "a"],
+            &["sparse-checkout", "disable"],
+            &["sparse-checkout", "reapply"],
+            &["reset", "-q", "--", "a/f"],
+            &["restore", "--staged", "a/f"],
+        ] {
+            let mut pair = Pair::of(&origin, &format!("{is_sparse} {words:?}"));
+            pair.each("a resolved conflict", |repository| {
+                let set = ["sparse-checkout", "set", "--cone", "--sparse-index", "a"];
+                if is_sparse {
+                    repository.git(&set);
+                }
+                let mut merge = Program::Git.command(&repository.root);
+                merge.args(["merge", "-q", "other"]);
+                assert_eq!(run(merge).code, 1);
+                repository.write("top", "both\n");
+                repository.git(&["add", "top"]);
+            });
+            pair.both(words[0], "", &words[1..], &[]);
+            let [by_git, by_us] = [&pair.git, &pair.hedgerow]
+                .map(|repository| repository.ask(&["ls-files", "--resolve-undo"]));
+            assert_eq!(by_git, by_us, "{words:?}");
+            assert!(!by_us.is_empty(), "{words:?}");
+        }
     }
 }

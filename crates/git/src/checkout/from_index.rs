@@ -12,7 +12,7 @@ use super::rejects::Rejects;
 use super::session::Session;
 use super::supplies::supplies;
 use super::transition::{Transition, Write};
-use super::update::{smudge_racy, write_to};
+use super::update::{smudge_unexamined, write_to};
 use crate::index::{Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::attribute_files::Direction;
@@ -162,7 +162,9 @@ fn try_to_copy(
     result.remarks = remarks.into_iter().map(|(_, remark)| remark).collect();
     let is_whole = result.remarks.is_empty() && result.done.failures.is_empty();
     if writes_index && is_whole {
-        smudge_racy(&mut next, &old, &places.states_of_rows(&rows, &old.index));
+        let written: HashSet<usize> = next.writes.iter().map(|it| it.row as usize).collect();
+        let is_kept = |row: usize| !written.contains(&row);
+        smudge_unexamined(&session, old.mtime, &mut next.index, is_kept)?;
         let tree = old.index.cache_tree().cloned();
         next.index.set_cache_tree(tree);
         let warning = session.write_index(&next.index, false)?;

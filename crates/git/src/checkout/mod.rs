@@ -44,4 +44,4 @@ pub(crate) use switch::{move_to, try_to_switch};
 pub use switch::{short, switch, Autostash, SwitchOptions, Switched};
 pub use target::{Named, Start, Target, TargetTree};
 pub(crate) use transition::kind;
-pub(crate) use update::{settle, update, update_amending, Move, Way};
+pub(crate) use update::{settle, smudge_unexamined, update, update_amending, Move, Way};

@@ -9,7 +9,7 @@ use super::rejects::Rejects;
 use super::session::Session;
 use super::supplies::supplies;
 use super::transition::{removal, Remove, Transition, Write};
-use super::update::{remove, settle, smudge_racy, trust_stat, write};
+use super::update::{remove, settle, smudge_racy, smudge_unexamined, trust_stat, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, StatRules};
 use crate::merge::ConflictStyle;
 use crate::tree::Difference;
@@ -218,6 +218,7 @@ fn try_to_check_out(
         let mut index = builder.finish_replacing(&old.index);
         index.keep_resolve_undo(&old.index);
         index.set_cache_tree(restored_cache_tree(&session, &old, &index));
+        smudge_unexamined(&session, old.mtime, &mut index, |_| true)?;
         done.warnings.extend(session.write_index(&index, false)?);
     }
     drop(session);

@@ -72,7 +72,7 @@ pub(crate) struct Start<'a> {
     pub changes: &'a Difference,
     pub rules: Rules,
     /// Whether a path is outside the sparse checkout.
-    pub is_excluded: &'a dyn Fn(&BStr, Mode) -> bool,
+    pub is_excluded: &'a dyn Fn(&BStr) -> bool,
     /// Whether sparse checkout is on: it adds and removes files.
     pub sparse: bool,
     pub effect: Effect,
@@ -416,7 +416,7 @@ impl Join<'_> {
         let entry = self.start.index.entries()[row];
         let mut flags = entry.flags;
         if self.start.sparse {
-            flags.skip_worktree = (self.start.is_excluded)(path, entry.mode);
+            flags.skip_worktree = (self.start.is_excluded)(path);
         }
         let state = self.start.states[row];
         match (entry.flags.skip_worktree, flags.skip_worktree) {
@@ -470,7 +470,7 @@ impl Join<'_> {
         // A file that was in conflict exists, and stays even outside the sparse checkout.
         let was_unmerged = old.is_some() && merged.is_none();
         if self.start.sparse {
-            flags.skip_worktree = !was_unmerged && (self.start.is_excluded)(path, mode);
+            flags.skip_worktree = !was_unmerged && (self.start.is_excluded)(path);
         }
         let state = row.map(|row| self.start.states[row]);
         let was_directory = old.is_some_and(|entry| entry.mode == Mode::Gitlink);
@@ -512,7 +512,7 @@ impl Join<'_> {
             }
             return;
         }
-        let is_outside = self.start.sparse && (self.start.is_excluded)(path, entry.mode);
+        let is_outside = self.start.sparse && (self.start.is_excluded)(path);
         // A file of a conflict is nobody's work.
         let is_unmerged = entry.flags.stage != Stage::Merged;
         if !writes {
@@ -604,7 +604,7 @@ impl Join<'_> {
     /// Whether the entry is and stays outside the sparse checkout; its place is then not examined.
     fn stays_outside(&self, row: usize, path: &BStr) -> bool {
         let entry = &self.start.index.entries()[row];
-        self.start.sparse && entry.flags.skip_worktree && (self.start.is_excluded)(path, entry.mode)
+        self.start.sparse && entry.flags.skip_worktree && (self.start.is_excluded)(path)
     }
 
     fn forces(&self) -> bool {

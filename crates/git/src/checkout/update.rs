@@ -18,12 +18,12 @@ use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::compare::Refreshed;
 use crate::worktree::sparse::SparsePatterns;
-use crate::worktree::state::{states, State};
+use crate::worktree::state::{states, states_of, State};
 use crate::worktree::{known_tree, OldIndex};
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
-use hedgerow_fs::{Dir, FileKind};
+use hedgerow_fs::{Dir, FileKind, Timestamp};
 use hedgerow_writer::{remove_paths, write_tree};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -101,8 +101,8 @@ pub(crate) fn update_amending(
     let written = changes.changes().iter().map(|change| changes.path(change));
     let written: BTreeSet<&BStr> = written.filter(|path| (job.writes_outside)(path)).collect();
     let top = session.repository.work_tree();
-    let excludes = |path: &BStr, mode| {
-        let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, mode, top);
+    let excludes = |path: &BStr| {
+        let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, top);
         sparse.as_ref().is_some_and(excludes) && !written.contains(path)
     };
     let mut next = transition(&Start {
@@ -572,6 +572,36 @@ pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State
             entry.stat.size = 0;
         }
     }
+}
+
+/// The same for an index that is written without looking at its files: those of racy entries that
+/// `is_kept` are read now. Their time is compared by whole seconds, as git does.
+pub(crate) fn smudge_unexamined(
+    session: &Session<'_>,
+    old_mtime: Timestamp,
+    index: &mut Index,
+    is_kept: impl Fn(usize) -> bool,
+) -> Result<()> {
+    let by_seconds = StatRules::default();
+    let is_racy = |row: usize| {
+        let entry = &index.entries()[row];
+        let is_file = entry.flags.stage == Stage::Merged && !entry.flags.skip_worktree;
+        is_file && is_kept(row) && entry.stat.is_racy(old_mtime, &by_seconds)
+    };
+    let racy: Vec<bool> = (0..index.entries().len()).map(is_racy).collect();
+    if !racy.contains(&true) {
+        return Ok(());
+    }
+    let rules = session.rules_since(old_mtime);
+    let mut states = states_of(session, index, &rules, |row| racy[row])?;
+    // What cannot be read stays suspect.
+    session.settle(&mut states, index, None)?;
+    for (row, entry) in index.entries_mut().iter_mut().enumerate() {
+        if racy[row] && (states[row] == State::Modified || states[row].may_be_read()) {
+            entry.stat.size = 0;
+        }
+    }
+    Ok(())
 }
 
 /// The cache tree of the new index. A file that was only rewritten leaves its directories' trees

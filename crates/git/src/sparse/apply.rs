@@ -109,6 +109,7 @@ fn transition(
         left_despite_sparse: Vec::new(),
         rejects: Rejects::default(),
     };
+    next.index.keep_all_resolve_undo(&old.index);
     let entries = next.index.entries_mut();
     for (at, known) in old.index.entries().iter().enumerate() {
         let path = old.index.path(known);
@@ -119,7 +120,7 @@ fn transition(
             }
             continue;
         }
-        let is_excluded = matcher.excludes_entry(path, known.mode, top);
+        let is_excluded = matcher.excludes_entry(path, top);
         let is_module = known.mode == Mode::Gitlink;
         entry.flags.skip_worktree = is_excluded;
         match (known.flags.skip_worktree, is_excluded) {

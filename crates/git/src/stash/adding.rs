@@ -35,9 +35,9 @@ impl<'a> Outside<'a> {
         })
     }
 
-    pub(super) fn has(&self, path: &BStr, mode: Mode) -> bool {
+    pub(super) fn has(&self, path: &BStr) -> bool {
         let patterns = self.patterns.as_ref();
-        patterns.is_some_and(|patterns| patterns.excludes_entry(path, mode, self.top))
+        patterns.is_some_and(|patterns| patterns.excludes_entry(path, self.top))
     }
 }
 
@@ -93,10 +93,9 @@ impl Adding<'_> {
     /// What changes in the index; `None` goes.
     fn added(&self) -> BTreeMap<BString, Option<Side>> {
         let index = self.index();
-        let is_within = |path: &BString, mode: Mode| !self.outside.has(path.as_bstr(), mode);
-        let tracked = self.edits.iter().filter(|(path, side)| {
-            let mode = side.map_or(Mode::File, |side| Mode::from(side.kind));
-            index.find(path.as_bstr(), Stage::Merged).is_ok() && is_within(path, mode)
+        let is_within = |path: &BString| !self.outside.has(path.as_bstr());
+        let tracked = self.edits.iter().filter(|(path, _)| {
+            index.find(path.as_bstr(), Stage::Merged).is_ok() && is_within(path)
         });
         let mut added: BTreeMap<BString, Option<Side>> =
             tracked.map(|(path, side)| (path.clone(), *side)).collect();
@@ -104,15 +103,12 @@ impl Adding<'_> {
             let entry = &index.entries()[row];
             let (path, state) = (index.path(entry).to_owned(), self.changes.states[row]);
             let is_gone = matches!(state, State::Absent | State::Blocked | State::Directory);
-            if is_gone && entry.mode != Mode::Gitlink && is_within(&path, entry.mode) {
+            if is_gone && entry.mode != Mode::Gitlink && is_within(&path) {
                 added.insert(path, None);
             }
         }
-        for (path, mode, id) in self
-            .saved
-            .iter()
-            .filter(|saved| is_within(&saved.0, saved.1))
-        {
+        let saved = self.saved.iter().filter(|saved| is_within(&saved.0));
+        for (path, mode, id) in saved {
             let (kind, id) = (kind(*mode), *id);
             added.insert(path.clone(), Some(Side { kind, id }));
         }
@@ -184,7 +180,7 @@ impl Adding<'_> {
             said.extend(ignored(self.ignored(specs)?));
         }
         let untracked = self.untracked.iter();
-        let untracked = untracked.filter(|path| self.outside.has(path.as_bstr(), Mode::File));
+        let untracked = untracked.filter(|path| self.outside.has(path.as_bstr()));
         said.extend(outside(untracked.cloned().collect()));
         Ok(said)
     }
@@ -193,7 +189,7 @@ impl Adding<'_> {
     fn seen(&self, specs: &Pathspecs) -> [Pathspecs; 2] {
         let [mut seen, mut beyond] = [specs.clone(), specs.clone()];
         for (path, entry) in self.index().iter() {
-            if entry.flags.skip_worktree || self.outside.has(path, entry.mode) {
+            if entry.flags.skip_worktree || self.outside.has(path) {
                 beyond.matches(path, entry.mode);
             } else {
                 seen.matches(path, entry.mode);

@@ -1,6 +1,6 @@
 //! What is put aside: the state of the index and of the working tree, as trees.
 
-use crate::checkout::{first_blocking, kept_out, settle, Session};
+use crate::checkout::{first_blocking, kept_out, settle, smudge_unexamined, Session};
 use crate::convert::Buffers;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::objects::{write_tree, ObjectWriter};
@@ -19,7 +19,7 @@ use hedgerow_engine::{run_tasks, Scope};
 use hedgerow_fs::FileKind;
 use hedgerow_object::ObjectKind;
 use hedgerow_tree::split_path;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
@@ -91,9 +91,16 @@ impl Changes {
     }
 
     /// The index with the stat data of files that were found unchanged, if there are such.
-    pub(super) fn refreshed_index(mut self) -> Option<Index> {
+    pub(super) fn refreshed_index(mut self, session: &Session<'_>) -> Result<Option<Index>> {
+        if self.refreshed.is_empty() {
+            return Ok(None);
+        }
         self.refresh();
-        (!self.refreshed.is_empty()).then_some(self.old.index)
+        let (mtime, mut index) = (self.old.mtime, self.old.index);
+        let refreshed: HashSet<u32> = self.refreshed.iter().map(|(row, _)| *row).collect();
+        let is_kept = |row: usize| !refreshed.contains(&(row as u32));
+        smudge_unexamined(session, mtime, &mut index, is_kept)?;
+        Ok(Some(index))
     }
 
     fn refresh(&mut self) {
@@ -382,10 +389,10 @@ impl Files<'_> {
                     (path, mode): (&BStr, Option<Mode>),
                     _: &Scope<'_, (&BStr, Option<Mode>)>| {
             let mut file = save(&comparison, writer, deflater, buffers, path)?;
-            if let (Some(side), Some(mode)) = (&mut file.side, mode) {
+            if let Some(side) = &mut file.side {
                 let is_file = side.kind != hedgerow_tree::EntryKind::Symlink;
-                let is_executable = mode == Mode::Executable;
-                if is_file && !symlinks && mode == Mode::Symlink {
+                let is_executable = mode == Some(Mode::Executable);
+                if is_file && !symlinks && mode == Some(Mode::Symlink) {
                     side.kind = hedgerow_tree::EntryKind::Symlink;
                 } else if is_file && !trust_mode {
                     side.kind = file_kind(is_executable);
@@ -435,7 +442,15 @@ fn save(
     let kind = match stat.kind {
         FileKind::File => file_kind(stat.mode & 0o100 != 0),
         FileKind::Symlink => hedgerow_tree::EntryKind::Symlink,
-        _ => return Ok(saved),
+        FileKind::Directory => return Ok(saved),
+        // A pipe, a socket or a device: nothing can record it.
+        _ => {
+            return Err(Error::Usage {
+                reason: format!(
+                    "{path}: unsupported file type\nfatal: Unable to process path {path}"
+                ),
+            })
+        }
     };
     let cleaned = match comparison.cleaned(path, buffers, true) {
         // The reason names the path.

@@ -354,7 +354,7 @@ pub(super) fn record(
         let changes = Changes::find(session, old, None, specs.as_ref())?;
         return Ok(Err(Unrecorded {
             outcome: PushOutcome::NoCommit,
-            refreshed: changes.refreshed_index(),
+            refreshed: changes.refreshed_index(session)?,
         }));
     };
     let commit = repository.commit(&id)?;
@@ -367,7 +367,7 @@ pub(super) fn record(
     if !changes.are_there() && untracked.is_empty() {
         return Ok(Err(Unrecorded {
             outcome: PushOutcome::NoChanges(warnings),
-            refreshed: changes.refreshed_index(),
+            refreshed: changes.refreshed_index(session)?,
         }));
     }
     if options.staged && !changes.is_staged {
@@ -468,7 +468,7 @@ pub(super) fn record(
         left,
         reversal,
         untracked: saved,
-        refreshed: changes.refreshed_index(),
+        refreshed: changes.refreshed_index(session)?,
     }))
 }
 

@@ -48,7 +48,7 @@ impl Taking {
         for row in changes.unstaged() {
             let entry = &index.entries()[row];
             let (path, state) = (index.path(entry), changes.states[row]);
-            if outside.has(path, entry.mode) {
+            if outside.has(path) {
                 if taking.paths.contains(path.as_bytes()) {
                     taking.misfits.push(format!("{path}: does not match index"));
                 }

@@ -273,6 +273,11 @@ impl<'r> Worktree<'r> {
     /// in which the index was written, and so notices changed attributes; here only those files are
     /// read whose content attributes can change.
     pub(crate) fn rules(&self, old: &OldIndex) -> StateRules {
+        self.rules_since(old.mtime)
+    }
+
+    /// The same for an index whose file was last written then.
+    pub(crate) fn rules_since(&self, index_mtime: Timestamp) -> StateRules {
         let settings = self.settings();
         StateRules {
             stat: StatRules {
@@ -286,7 +291,7 @@ impl<'r> Worktree<'r> {
             },
             trust_mode: settings.file_mode,
             symlinks: settings.symlinks,
-            index_mtime: old.mtime,
+            index_mtime,
         }
     }
 

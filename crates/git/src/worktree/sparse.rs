@@ -1,6 +1,5 @@
 //! Which paths are outside a sparse checkout: git-sparse-checkout(1).
 
-use crate::index::Mode;
 use bstr::{BStr, ByteSlice};
 use hedgerow_fs::FileKind;
 use hedgerow_walk::{Patterns, Verdict};
@@ -31,16 +30,23 @@ impl SparsePatterns {
         self.decide(path, false)
     }
 
-    /// The same for an entry of the index, in the working tree `top`. To patterns, a submodule is a
-    /// directory if there is one; a cone has it as it has a file.
-    pub(crate) fn excludes_entry(&self, path: &BStr, mode: Mode, top: Option<&Path>) -> bool {
-        let may_be_directory = mode == Mode::Gitlink && !self.is_cone;
-        let there = top.filter(|_| may_be_directory);
-        let is_directory = there.is_some_and(|top| {
-            let found = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path)));
-            found.is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == FileKind::Directory))
-        });
-        self.decide(path, is_directory)
+    /// The same for an entry of the index, in the working tree `top`. To patterns, an entry is a directory
+    /// if there is one in its place; a cone has files and submodules alike.
+    pub(crate) fn excludes_entry(&self, path: &BStr, top: Option<&Path>) -> bool {
+        let as_file = self.decide(path, false);
+        let Some(top) = top.filter(|_| !self.is_cone) else {
+            return as_file;
+        };
+        let as_directory = self.decide(path, true);
+        // What patterns do not tell apart needs no look.
+        if as_file == as_directory {
+            return as_file;
+        }
+        let found = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path)));
+        match found {
+            Ok(Some(stat)) if stat.kind == FileKind::Directory => as_directory,
+            _ => as_file,
+        }
     }
 
     fn decide(&self, path: &BStr, mut is_directory: bool) -> bool {

@@ -71,7 +71,9 @@ pub(crate) fn expand(
             builder.push(whole.as_ref(), side.id, mode, EntryStat::default(), flags)?;
         }
     }
-    Ok((builder.finish(), directories))
+    let mut whole = builder.finish();
+    whole.keep_all_resolve_undo(&index);
+    Ok((whole, directories))
 }
 
 /// The same index with one entry for each outermost directory that is outside `cone` with all its

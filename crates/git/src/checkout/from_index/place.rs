@@ -138,15 +138,6 @@ impl Places {
         let blocking = obstacles::first_blocking(&root, place)?;
         Ok(blocking.map(BStr::to_owned))
     }
-
-    /// The states of all rows of the index: unknown where they were not looked at.
-    pub(super) fn states_of_rows(&self, rows: &[usize], index: &Index) -> Vec<State> {
-        let mut all = vec![State::Unknown; index.entries().len()];
-        for (row, state) in rows.iter().zip(&self.states) {
-            all[*row] = *state;
-        }
-        all
-    }
 }
 
 /// The states of the files in the places of `index`.

@@ -76,8 +76,8 @@ pub(super) fn joined(
     let mut paths = in_trees.clone();
     paths.extend(old.iter().map(|(path, _)| path));
     let top = session.repository.work_tree();
-    let is_excluded = |path: &BStr, mode: Mode| {
-        let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, mode, top);
+    let is_excluded = |path: &BStr| {
+        let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, top);
         merge.sparse.is_some_and(excludes)
     };
     let unknown = vec![State::Unknown; old.entries().len()];

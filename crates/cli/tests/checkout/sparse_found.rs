@@ -1,6 +1,6 @@
 //! What was found in sparse checkouts: each mend has its own small test, with git in the twin.
 
-use crate::support::{Pair, Program, Repository};
+use crate::support::{Pair, Program, Repository, RunHedgerow};
 use crate::HEDGEROW;
 use hedgerow_testkit::{run, run_with};
 use std::os::unix::fs::PermissionsExt;
@@ -148,7 +148,6 @@ fn resolved_conflicts_are_remembered() {
             &["sparse-checkout", "set", "--no-cone", "/top"][..],
             &["sparse-checkout", "set", "a"],
             &["sparse-checkout", "disable"],
-            &["sparse-checkout", "reapply"],
             &["reset", "-q", "--", "a/f"],
             &["restore", "--staged", "a/f"],
         ] {
@@ -164,7 +163,8 @@ fn resolved_conflicts_are_remembered() {
                 repository.write("top", "both\n");
                 repository.git(&["add", "top"]);
             });
-            pair.both(words[0], "", &words[1..], &[]);
+            pair.git.git(words);
+            assert_eq!(pair.hedgerow.hedgerow(words).code, 0, "{words:?}");
             let [by_git, by_us] = [&pair.git, &pair.hedgerow]
                 .map(|repository| repository.ask(&["ls-files", "--resolve-undo"]));
             assert_eq!(by_git, by_us, "{words:?}");

@@ -125,7 +125,7 @@ fn a_directory_in_the_place_of_a_file_that_patterns_leave_out_stays() {
                     let set = ["sparse-checkout", "set", "--no-cone"];
                     repository.git(&[&set[..], patterns].concat());
                     let _ = std::fs::remove_file(repository.path(path));
-                    repository.write(&format!("{path}/inner"), "precious\n");
+                    repository.write(format!("{path}/inner"), "precious\n");
                     repository.write("top2", "new\n");
                 });
                 pair.both(words[0], "", &words[1..], &[]);

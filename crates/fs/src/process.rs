@@ -45,10 +45,7 @@ impl Process {
             command.stdout(error_stream(&self.program)?);
         }
         let failed = |source| Error::new("run", &self.program, source);
-        if self.ends_with_us {
-            // Not every kernel can; nothing left behind is waited for then.
-            let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-        }
+        let _reaper = self.ends_with_us.then(Reaper::begin);
         let mut child = obtain(|| command.spawn()).map_err(failed)?;
         if self.ends_with_us {
             pass_interruption_on(&child);
@@ -162,6 +159,28 @@ fn pass_interruption_on(child: &std::process::Child) {
     // Signals that come meanwhile end this process.
     if poll(&mut end, Some(&TIME_TO_END)) == Ok(0) {
         let _ = rustix::process::pidfd_send_signal(&ended, rustix::process::Signal::KILL);
+    }
+}
+
+/// While it lives, the kernel gives this process the descendants whose parents end. Where it cannot,
+/// none of them is waited for.
+struct Reaper {
+    was_reaper: bool,
+}
+
+impl Reaper {
+    fn begin() -> Reaper {
+        let was_reaper = matches!(rustix::process::child_subreaper(), Ok(Some(_)));
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        Reaper { was_reaper }
+    }
+}
+
+impl Drop for Reaper {
+    fn drop(&mut self) {
+        if !self.was_reaper {
+            let _ = rustix::process::set_child_subreaper(None);
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What random histories found: each mend has its own small test, with git in the twin.
 
-use crate::support::{temporary, Pair, Repository, RunHedgerow};
-use std::os::unix::fs::PermissionsExt;
+use crate::support::{run, temporary, Pair, Program, Repository, RunHedgerow};
+use crate::HEDGEROW;
+use hedgerow_testkit::isolated;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::time::{Duration, SystemTime};
 
 fn origin() -> Repository {
@@ -807,6 +809,55 @@ fn a_named_working_tree_that_is_no_directory() {
     for words in [&["--cached", "second"][..], &["-p", "--cached", "second"]] {
         pair.both("diff-index", ".git", words, &[]);
     }
+}
+
+/// What no tree can record is refused, and stays.
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_not_put_aside() {
+    for words in [
+        &["-q"][..],
+        &["-k"],
+        &["-u"],
+        &["create"],
+        &["push", "--", "top"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("a pipe", |repository| {
+            repository.write("a/f", "mine\n");
+            repository.remove("top");
+            let mut made = isolated("mkfifo");
+            made.arg(repository.path("top"));
+            run(made).ok("a pipe");
+        });
+        for (program, repository) in [(Program::Git, &pair.git), (HEDGEROW, &pair.hedgerow)] {
+            let mut command = program.command(&repository.root);
+            command.arg("stash").args(words);
+            let told = run(command);
+            assert_eq!(told.code, 1, "{words:?}: {}", told.stderr);
+            assert!(
+                told.stderr.contains("top: unsupported file type"),
+                "{words:?}"
+            );
+            let kind = std::fs::symlink_metadata(repository.path("top")).unwrap();
+            assert!(kind.file_type().is_fifo(), "{words:?}");
+            assert_eq!(repository.ask(&["stash", "list"]), "", "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn untracked_files_have_no_mode_where_it_is_not_trusted() {
+    let mut pair = Pair::of(&origin(), "core.fileMode");
+    pair.each("an executable", |repository| {
+        repository.git(&["config", "core.fileMode", "false"]);
+        repository.write("new", "new\n");
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(repository.path("new"), executable).unwrap();
+    });
+    pair.both("stash", "", &["-u"], &[]);
+    let [by_git, by_us] =
+        [&pair.git, &pair.hedgerow].map(|repository| repository.ask(&["ls-tree", "-r", "stash^3"]));
+    assert_eq!(by_git, by_us);
 }
 
 /// The last of options that exclude each other counts, as does a protected wildcard, and a file of

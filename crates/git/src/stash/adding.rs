@@ -5,7 +5,7 @@ use super::apply::like_tree;
 use super::capture::Changes;
 use super::push::{PushOptions, Said};
 use super::untracked::UntrackedWish;
-use crate::checkout::{kept_out, Session};
+use crate::checkout::{kept_out, smudge_unexamined, Session};
 use crate::index::{Index, Mode, Stage};
 use crate::merge::{edited, kind};
 use crate::objects::{write_tree, ObjectWriter};
@@ -244,7 +244,9 @@ impl Adding<'_> {
         let tree = Some(write_tree(session.repository, writer, rows, &engine)?);
         let (repository, names) = (session.repository, session.names());
         let tree = Difference::between(repository, None, tree, names, &engine)?;
-        like_tree(index, &tree)
+        let mut left = like_tree(index, &tree)?;
+        smudge_unexamined(session, self.changes.old.mtime, &mut left, |_| true)?;
+        Ok(left)
     }
 }
 

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::supplies::supplies;
 use super::transition::{removal, Remove, Transition, Write};
 use super::update::{remove, settle, smudge_racy, smudge_unexamined, trust_stat, write};
-use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, StatRules};
+use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::ConflictStyle;
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
@@ -530,10 +530,7 @@ impl Plan<'_> {
         index.keep_resolve_undo(&self.old.index);
         let rules = session.rules(self.old);
         // Racy entries get new stat data, so it must be known whether their files changed.
-        let is_asked = |row: usize| {
-            let stat = &index.entries()[row].stat;
-            chosen[row].1 || stat.is_racy(self.old.mtime, &StatRules::default())
-        };
+        let is_asked = |row: usize| chosen[row].1 || index.is_racy(row, self.old.mtime);
         let mut states = states_of(session, &index, &rules, is_asked)?;
         trust_stat(&mut states, &index, |_| true);
         let is_read = |row: &usize| chosen[*row].1 && states[*row].may_be_read();

@@ -13,7 +13,7 @@ use super::submodules::list_differing;
 use super::supplies::{supplies, Supplies};
 use super::transition::{transition, Effect, Rules, Start, Transition, Write};
 use crate::ignore::Ignore;
-use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, StatRules};
+use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::compare::Refreshed;
@@ -565,28 +565,23 @@ fn refresh(next: &mut Transition, refreshed: &[Refreshed]) {
 /// Marks racy files that were read and found changed. The new index file's timestamp makes them
 /// look old, so they would never be read again.
 pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State]) {
-    let by_seconds = StatRules::default();
-    for (entry, from) in next.index.entries_mut().iter_mut().zip(&next.kept_from) {
-        let modified = from.is_some_and(|from| states[from as usize] == State::Modified);
-        if modified && entry.stat.is_racy(old.mtime, &by_seconds) {
-            entry.stat.size = 0;
-        }
-    }
+    let kept_from = &next.kept_from;
+    let is_modified =
+        |row: usize| kept_from[row].is_some_and(|from| states[from as usize] == State::Modified);
+    next.index.smudge_racily_clean(old.mtime, is_modified);
 }
 
 /// The same for an index that is written without looking at its files: those of racy entries that
-/// `is_kept` are read now. Their time is compared by whole seconds, as git does.
+/// `is_kept` are read now.
 pub(crate) fn smudge_unexamined(
     session: &Session<'_>,
     old_mtime: Timestamp,
     index: &mut Index,
     is_kept: impl Fn(usize) -> bool,
 ) -> Result<()> {
-    let by_seconds = StatRules::default();
     let is_racy = |row: usize| {
-        let entry = &index.entries()[row];
-        let is_file = entry.flags.stage == Stage::Merged && !entry.flags.skip_worktree;
-        is_file && is_kept(row) && entry.stat.is_racy(old_mtime, &by_seconds)
+        let is_skipped = index.entries()[row].flags.skip_worktree;
+        !is_skipped && is_kept(row) && index.is_racy(row, old_mtime)
     };
     let racy: Vec<bool> = (0..index.entries().len()).map(is_racy).collect();
     if !racy.contains(&true) {
@@ -596,11 +591,8 @@ pub(crate) fn smudge_unexamined(
     let mut states = states_of(session, index, &rules, |row| racy[row])?;
     // What cannot be read stays suspect.
     session.settle(&mut states, index, None)?;
-    for (row, entry) in index.entries_mut().iter_mut().enumerate() {
-        if racy[row] && (states[row] == State::Modified || states[row].may_be_read()) {
-            entry.stat.size = 0;
-        }
-    }
+    let is_modified = |state: State| state == State::Modified || state.may_be_read();
+    index.smudge_racily_clean(old_mtime, |row| racy[row] && is_modified(states[row]));
     Ok(())
 }
 

@@ -327,34 +327,28 @@ impl Index {
     ///
     /// Must be called before an index that was read from a file with the time `old_index_mtime` is
     /// written again, because the new file's time makes its racy entries look old. `is_modified` is
-    /// called for each racy entry and tells whether the file's *content* differs from the entry's
-    /// object, whatever lstat says; this is Git's rule for "racily clean" entries. Entries are racy
-    /// by whole seconds here, even if the reader compares nanoseconds, because Git does not compare
-    /// them when it reads the index next. Returns the number of marked entries.
+    /// called with the row of each racy entry and tells whether the file's *content* differs from the
+    /// entry's object, whatever lstat says; this is Git's rule for "racily clean" entries.
     pub fn smudge_racily_clean(
         &mut self,
         old_index_mtime: Timestamp,
-        mut is_modified: impl FnMut(&Entry, &BStr) -> bool,
-    ) -> usize {
-        let mut smudged = 0;
-        for entry in &mut self.entries {
-            if !is_racy_by_seconds(entry, old_index_mtime) || entry.stat.size == 0 {
-                continue;
-            }
-            let path = self.paths[entry.path.as_range()].as_bstr();
-            if is_modified(entry, path) {
-                entry.stat.size = 0;
-                smudged += 1;
+        is_modified: impl Fn(usize) -> bool,
+    ) {
+        for row in 0..self.entries.len() {
+            if self.is_racy(row, old_index_mtime) && is_modified(row) {
+                self.entries[row].stat.size = 0;
             }
         }
-        smudged
     }
-}
 
-/// Whether `entry` has a file that last changed in the second of the index or later.
-fn is_racy_by_seconds(entry: &Entry, index_mtime: Timestamp) -> bool {
-    let has_file = entry.mode.is_file() && entry.flags.stage == Stage::Merged;
-    has_file && entry.stat.is_racy(index_mtime, &StatRules::default())
+    /// Whether the entry of this row has a file that last changed in the second of the index or later. It
+    /// is by whole seconds, even if the reader compares nanoseconds, because Git does not compare them
+    /// when it reads the index next.
+    pub(crate) fn is_racy(&self, row: usize, index_mtime: Timestamp) -> bool {
+        let entry = &self.entries[row];
+        let has_file = entry.mode.is_file() && entry.flags.stage == Stage::Merged;
+        has_file && entry.stat.is_racy(index_mtime, &StatRules::default())
+    }
 }
 
 /// How `path` sorts relative to the paths that start with `dir` and a slash: before, among, after.

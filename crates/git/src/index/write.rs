@@ -4,10 +4,9 @@ use super::cursor::push_varint;
 use super::entry::Entry;
 use super::extensions::{self, fsmonitor};
 use super::prefix::common_len;
-use super::{checksum, is_racy_by_seconds, Index, Version};
+use super::{checksum, Index, Version};
 use bstr::BStr;
 use gix_hash::ObjectId;
-use hedgerow_fs::Timestamp;
 
 /// How many entries git gives to one of its threads at least.
 const ENTRIES_WORTH_A_THREAD: usize = 10_000;
@@ -20,10 +19,6 @@ pub struct WriteOptions {
     pub version: Option<Version>,
     /// Write zeros instead of a checksum: `index.skipHash`. A shared index always has one.
     pub skip_hash: bool,
-    /// Entries whose files changed in this second or later are written with the size 0, so that
-    /// every reader reads those files. This is a coarse substitute for
-    /// [`Index::smudge_racily_clean`] for a writer that does not examine the files.
-    pub index_mtime_for_racy: Option<Timestamp>,
     /// Write where the entries end (`EOIE`): `index.recordEndOfIndexEntries`.
     pub end_of_entries: bool,
     /// Write where blocks of entries begin (`IEOT`): `index.recordOffsetTable`.
@@ -147,10 +142,6 @@ impl Index {
         let mut previous: &[u8] = &[];
         let mut blocks: Vec<(usize, u32)> = Vec::new();
         for (position, (path, entry)) in rows.enumerate() {
-            let size = match options.index_mtime_for_racy {
-                Some(mtime) if is_racy_by_seconds(entry, mtime) => 0,
-                _ => entry.stat.size,
-            };
             let begins_block = block.is_some_and(|block| position % block == 0);
             if begins_block {
                 blocks.push((out.len() - start, 0));
@@ -159,7 +150,7 @@ impl Index {
                 *count += 1;
             }
             let previous_path = (version == Version::V4).then_some(previous);
-            push_entry(out, entry, size, path, previous_path, begins_block);
+            push_entry(out, entry, path, previous_path, begins_block);
             previous = path;
         }
         let entries_end = out.len();
@@ -255,12 +246,11 @@ fn version_number(version: Version) -> u32 {
     }
 }
 
-/// Appends `entry` with the size `size`; in version 4, `previous` is the preceding path, of which
-/// the first entry of a block uses nothing.
+/// Appends `entry`; in version 4, `previous` is the preceding path, of which the first entry of a block
+/// uses nothing.
 fn push_entry(
     out: &mut Vec<u8>,
     entry: &Entry,
-    size: u32,
     path: &[u8],
     previous: Option<&[u8]>,
     begins_block: bool,
@@ -277,7 +267,7 @@ fn push_entry(
         entry.mode.to_u32(),
         stat.uid,
         stat.gid,
-        size,
+        entry.stat.size,
     ];
     let mut head = [0u8; 40];
     for (bytes, number) in head.chunks_exact_mut(4).zip(numbers) {

@@ -5,7 +5,7 @@ use super::quiet::unnamed;
 use super::records::renewed;
 use super::scan::Scanned;
 use super::Options;
-use crate::index::{Entry, Index, Mode, Stage, StatRules};
+use crate::index::{Entry, Index, Mode, Stage};
 use crate::monitor::Heard;
 use crate::untracked_cache::{is_worth_writing, Prepared};
 use crate::worktree::state::State;
@@ -41,16 +41,12 @@ pub(super) fn write_back(
     changed: bool,
     news: News,
 ) -> Result<()> {
-    let by_seconds = StatRules::default();
-    let is_racy = |entry: &Entry| {
-        let has_file = entry.mode.is_file() && entry.flags.stage == Stage::Merged;
-        has_file && entry.stat.is_racy(old.mtime, &by_seconds)
-    };
+    let is_racy = |row: usize| old.index.is_racy(row, old.mtime);
     let changed = changed
         || old.is_adjusted
         || news.spare_looking(&old.index, &scanned.states)
         || news.are_about_untracked(worktree, scanned);
-    if !changed && !old.index.entries().iter().any(is_racy) {
+    if !changed && !(0..old.index.entries().len()).any(is_racy) {
         return Ok(());
     }
     let path = worktree.repository.index_path();
@@ -62,7 +58,7 @@ pub(super) fn write_back(
     let top = worktree.repository.require_work_tree()?;
     let is_hidden = |(row, entry): (usize, &Entry)| {
         let modified = scanned.states.get(row) == Some(&State::Modified);
-        if !modified || !entry.stat.is_racy(old.mtime, &by_seconds) {
+        if !modified || !old.index.is_racy(row, old.mtime) {
             return None;
         }
         // A different size remains visible, so the entry is kept. If its size were cleared, git

@@ -503,7 +503,6 @@ pub(crate) fn write_options(repository: &Repository) -> Result<WriteOptions> {
     Ok(WriteOptions {
         version: None,
         skip_hash: repository.settings().index_skip_hash,
-        index_mtime_for_racy: None,
         end_of_entries: end_of_entries.unwrap_or(for_threads),
         offset_table: table.filter(|_| for_threads && has_table.unwrap_or(true)),
     })

@@ -8,7 +8,7 @@ use super::super::session::Session;
 use super::super::transition::kind;
 use super::super::update;
 use super::{LocalChange, Reset, ResetOptions};
-use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, StatRules};
+use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::objects::ObjectWriter;
 use crate::repository::Repository;
 use crate::status::{IgnoreSubmodules, Options, Submodules};
@@ -103,22 +103,17 @@ impl MixedReset<'_> {
         let started = Instant::now();
         let wanted = !self.options.no_refresh;
         let rules = session.rules(old);
-        let by_seconds = StatRules::default();
-        let is_racy = |entry: &Entry| entry.stat.is_racy(old.mtime, &by_seconds);
         let is_asked = |row: usize| {
             let entry = &index.entries()[row];
             // Racy entries get a new index file's time, so it must be known whether they changed.
-            let is_racy = kept[row] && is_racy(entry);
+            let is_racy = kept[row] && index.is_racy(row, old.mtime);
             is_racy || wanted && is_looked_at(entry)
         };
         let mut states = states_of(session, index, &rules, is_asked)?;
         let refreshed = update::settle(session, &mut states, index)?;
         session.end_filters();
-        for (row, (entry, state)) in index.entries_mut().iter_mut().zip(&states).enumerate() {
-            if kept[row] && *state == State::Modified && is_racy(entry) {
-                entry.stat.size = 0;
-            }
-        }
+        let is_modified = |row: usize| kept[row] && states[row] == State::Modified;
+        index.smudge_racily_clean(old.mtime, is_modified);
         if wanted {
             for (row, stat) in refreshed {
                 index.entries_mut()[row as usize].stat = stat;

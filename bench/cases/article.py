@@ -56,7 +56,7 @@ def _there_and_back(place, setting, names, targets, outcome):
             (16, 32) if is_far else GIT_WORKERS, 1)
         name = f"article-{number}-{where}"
         for workers, suffix in ((best, ""), (1, "-serial")):
-            if workers == 1 and (best == 1 or is_far):
+            if suffix and (best == 1 or is_far):
                 continue
             pairs = in_pairs(lambda run=switched, words=words, workers=workers:
                              run(git(*words, workers=workers)),

@@ -466,3 +466,23 @@ fn a_hook_finds_the_programs_of_git() {
         assert!(said.contains(".git"), "{words:?}: {said}");
     }
 }
+
+#[test]
+fn programs_are_told_where_the_user_is() {
+    for inner in ["", "d"] {
+        let mut pair = Pair::of(&origin(), inner);
+        pair.each("programs", |repository| {
+            let told = "echo \"$1 $GIT_PREFIX\" >>.git/info/told";
+            hook(repository, "post-checkout", &format!("shift 2\n{told}"));
+            let told = "echo \"filter $GIT_PREFIX\" >.git/info/filtered; cat";
+            repository.git(&["config", "filter.x.smudge", told]);
+            repository.write(".git/info/attributes", "* filter=x\n");
+        });
+        pair.checkout_in(inner, &["other"], &[]);
+        let told = |repository: &Repository| {
+            let read = |name: &str| repository.read(&format!(".git/info/{name}"));
+            (read("told"), read("filtered"))
+        };
+        assert_eq!(told(&pair.git), told(&pair.hedgerow), "{inner}");
+    }
+}

@@ -74,6 +74,7 @@ impl Recreated {
             style: crate::merge::style(repository, style)?,
             algorithm: Algorithm::Myers,
             runs_programs: true,
+            marker_growth: 0,
         };
         let mut merged = Vec::with_capacity(rows.len());
         for row in rows {

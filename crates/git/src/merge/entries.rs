@@ -44,6 +44,8 @@ pub(crate) struct EntryMerger<'a> {
     pub algorithm: Algorithm,
     /// Programs that merge are run. If not, what they would merge stays ours.
     pub runs_programs: bool,
+    /// By how many characters conflict markers are longer than usual.
+    pub marker_growth: usize,
 }
 
 /// Regular files, links and submodules cannot be merged with each other.
@@ -182,9 +184,10 @@ impl EntryMerger<'_> {
             });
         }
         let driver = Driver::of(self.repository, self.attributes, path)?;
+        let marker_size = driver.marker_size + self.marker_growth;
         if let Form::Program(command) = &driver.form {
             if self.runs_programs {
-                let (command, names) = (command.as_bstr(), (labels, driver.marker_size));
+                let (command, names) = (command.as_bstr(), (labels, marker_size));
                 return super::program::merge(self.repository, command, path, &contents, names);
             }
             return Ok(MergedFile {
@@ -216,7 +219,7 @@ impl EntryMerger<'_> {
             } else {
                 Favor::Neither
             },
-            marker_size: driver.marker_size,
+            marker_size,
             algorithm: self.algorithm,
             labels: [
                 labels.ours.as_bstr(),

@@ -66,7 +66,9 @@ impl TreeMerge<'_> {
             contested: BTreeMap::new(),
             deleted: BTreeMap::new(),
             moved: BTreeMap::new(),
+            collisions: Vec::new(),
             conflicts: BTreeMap::new(),
+            unclean: BTreeSet::new(),
             messages: BTreeMap::new(),
         };
         for change in changes.changes() {
@@ -114,7 +116,9 @@ impl TreeMerge<'_> {
 
     /// The attributes of the contested paths.
     fn attributes(&self, state: &State<'_>) -> Result<Attributes> {
+        let collisions = state.collisions.iter().map(|(_, moved)| &moved.old_path);
         let directories = state.contested.keys().chain(state.moved.keys());
+        let directories = directories.chain(collisions);
         let directories = directories_above(directories.map(|path| path.as_bstr()));
         let direction = Direction::CheckIn {
             listed: None,
@@ -170,6 +174,25 @@ struct Moved {
     sides: Sides,
 }
 
+impl Moved {
+    /// The names of the sides with the path that each has the file at; `path` is the new one.
+    fn labels(&self, labels: &Labels, path: &BString) -> Labels {
+        // Where both renamed it alike, the names of the sides are enough.
+        if self.by_us && self.by_them {
+            return labels.clone();
+        }
+        let at = |label: &BString, path: &BString| {
+            BString::from([label.as_bytes(), b":", path.as_bytes()].concat())
+        };
+        let own = |renamed: bool| if renamed { path } else { &self.old_path };
+        Labels {
+            base: at(&labels.base, &self.old_path),
+            ours: at(&labels.ours, own(self.by_us)),
+            theirs: at(&labels.theirs, own(self.by_them)),
+        }
+    }
+}
+
 struct State<'a> {
     merge: &'a TreeMerge<'a>,
     edits: BTreeMap<BString, Option<Side>>,
@@ -179,7 +202,11 @@ struct State<'a> {
     deleted: BTreeMap<BString, Side>,
     /// Renamed files that the other side changed, by their new paths.
     moved: BTreeMap<BString, Moved>,
+    /// Renamed files whose new paths, given with them, the other side has taken for something else.
+    collisions: Vec<(BString, Moved)>,
     conflicts: BTreeMap<BString, Sides>,
+    /// Paths that are in conflict whatever comes of their contents.
+    unclean: BTreeSet<BString>,
     messages: BTreeMap<BString, Vec<BString>>,
 }
 
@@ -195,7 +222,11 @@ impl State<'_> {
             style: self.merge.style,
             algorithm: Algorithm::default(),
             runs_programs: self.merge.runs_programs,
+            marker_growth: 0,
         };
+        for (path, moved) in std::mem::take(&mut self.collisions) {
+            self.merge_collision(&merger, path, &moved)?;
+        }
         for (path, moved) in std::mem::take(&mut self.moved) {
             self.merge_moved(&merger, &path, &moved)?;
         }
@@ -282,15 +313,19 @@ impl State<'_> {
             let is_added =
                 self.edits.contains_key(new_path) || self.contested.contains_key(new_path);
             let ours = self.merge.our_side(new_path.as_bstr());
-            if !is_elsewhere && !is_added {
-                self.follow(old_path, new_path, ours, true);
+            match (is_elsewhere, is_added) {
+                (true, _) => {}
+                (false, true) => self.collide(old_path, new_path, true),
+                (false, false) => self.follow(old_path, new_path, ours, true),
             }
         }
         for (old_path, new_path) in &of_theirs {
-            let is_elsewhere = of_ours.contains_key(old_path);
             let theirs = self.edits.get(new_path).copied().flatten();
-            if !is_elsewhere && self.merge.our_side(new_path.as_bstr()).is_none() {
-                self.follow(old_path, new_path, theirs, false);
+            let is_added = self.merge.our_side(new_path.as_bstr()).is_some();
+            match (of_ours.contains_key(old_path), is_added) {
+                (true, _) => {}
+                (false, true) => self.collide(old_path, new_path, false),
+                (false, false) => self.follow(old_path, new_path, theirs, false),
             }
         }
         Ok(())
@@ -317,18 +352,36 @@ impl State<'_> {
         self.moved.insert(new_path.clone(), moved);
     }
 
+    /// Lets the other side's change of a renamed file follow it.
     fn follow(&mut self, old_path: &BString, new_path: &BString, new: Option<Side>, by_us: bool) {
+        if let Some(moved) = self.taken_along(old_path, new, by_us) {
+            self.moved.insert(new_path.clone(), moved);
+        }
+    }
+
+    /// The same where the other side has something else at the new path.
+    fn collide(&mut self, old_path: &BString, new_path: &BString, by_us: bool) {
+        let Some([None, ours, theirs]) = self.contested.get(new_path).copied() else {
+            return;
+        };
+        let new = if by_us { ours } else { theirs };
+        if let Some(moved) = self.taken_along(old_path, new, by_us) {
+            self.collisions.push((new_path.clone(), moved));
+        }
+    }
+
+    /// The renamed file that is `new` at its new path, with the other side's change; nothing is left at
+    /// the old one. `None` if the other side has something of another type there.
+    fn taken_along(&mut self, old_path: &BString, new: Option<Side>, by_us: bool) -> Option<Moved> {
         let contested = self.contested.get(old_path).copied();
         let (base, other) = match (contested, self.deleted.get(old_path)) {
-            (Some([base, ours, theirs]), _) => (base, if by_us { theirs } else { ours }),
-            (None, Some(base)) => (Some(*base), None),
-            (None, None) => return,
+            (Some([base, ours, theirs]), _) => (base?, if by_us { theirs } else { ours }),
+            (None, Some(base)) => (*base, None),
+            (None, None) => return None,
         };
-        let (Some(new), Some(base)) = (new, base) else {
-            return;
-        };
+        let new = new?;
         if other.is_some_and(|other| class(&other) != class(&new)) {
-            return;
+            return None;
         }
         let sides = if by_us {
             [Some(base), Some(new), other]
@@ -338,14 +391,51 @@ impl State<'_> {
         self.contested.remove(old_path);
         self.deleted.remove(old_path);
         self.edits.insert(old_path.clone(), None);
-        let old_path = old_path.clone();
-        let moved = Moved {
-            old_path,
+        Some(Moved {
+            old_path: old_path.clone(),
             by_us,
             by_them: !by_us,
             sides,
+        })
+    }
+
+    /// Merges a renamed file by itself. What comes of it is then an addition that meets the other
+    /// side's at the new path.
+    fn merge_collision(
+        &mut self,
+        merger: &EntryMerger<'_>,
+        path: BString,
+        moved: &Moved,
+    ) -> Result<()> {
+        if moved.sides.iter().any(Option::is_none) {
+            self.tell_of_deletion(&path, moved);
+            self.unclean.insert(path);
+            return Ok(());
+        }
+        let old_path = &moved.old_path;
+        // Conflicts in it may come to lie within others.
+        let merger = EntryMerger {
+            marker_growth: 1,
+            ..*merger
         };
-        self.moved.insert(new_path.clone(), moved);
+        let labels = moved.labels(&self.merge.labels, &path);
+        let merged = merger.merge_named(old_path.as_bstr(), &moved.sides, &labels)?;
+        let said = merged.messages.into_iter();
+        let said = said.filter(|line| !line.starts_with(b"CONFLICT "));
+        let known = self.messages.entry(old_path.clone()).or_default();
+        known.extend(said);
+        if !merged.is_clean {
+            let message = format!(
+                "CONFLICT (rename involved in collision): rename of {old_path} -> {path} has content \
+                 conflicts AND collides with another path; this may result in nested conflict markers."
+            );
+            let said = self.messages.entry(path.clone()).or_default();
+            said.push(exact(&message, path.as_bstr()));
+        }
+        if let Some(sides) = self.contested.get_mut(&path) {
+            sides[if moved.by_us { 1 } else { 2 }] = merged.result;
+        }
+        Ok(())
     }
 
     fn merge_moved(
@@ -354,22 +444,9 @@ impl State<'_> {
         path: &BString,
         moved: &Moved,
     ) -> Result<()> {
-        let labels = &self.merge.labels;
         let [_, ours, theirs] = moved.sides;
         if ours.is_some() && theirs.is_some() {
-            let at = |label: &BString, path: &BString| {
-                BString::from([label.as_bytes(), b":", path.as_bytes()].concat())
-            };
-            let own = |renamed: bool| if renamed { path } else { &moved.old_path };
-            let mut labels = labels.clone();
-            // Where both renamed it alike, the names of the sides are enough.
-            if !(moved.by_us && moved.by_them) {
-                labels = Labels {
-                    base: at(&labels.base, &moved.old_path),
-                    ours: at(&labels.ours, own(moved.by_us)),
-                    theirs: at(&labels.theirs, own(moved.by_them)),
-                };
-            }
+            let labels = moved.labels(&self.merge.labels, path);
             let merged = merger.merge_named(path.as_bstr(), &moved.sides, &labels)?;
             self.edits.insert(path.clone(), merged.result);
             if !merged.is_clean {
@@ -380,6 +457,19 @@ impl State<'_> {
             }
             return Ok(());
         }
+        self.tell_of_deletion(path, moved);
+        let id = |side: Option<Side>| side.map(|side| side.id);
+        if id(moved.sides[0]) == id(ours.or(theirs)) {
+            self.edits.insert(path.clone(), ours.or(theirs));
+            self.conflicts.insert(path.clone(), moved.sides);
+            return Ok(());
+        }
+        self.merge_at(merger, path, &moved.sides)
+    }
+
+    /// Says that one side renamed a file to `path` that the other deleted.
+    fn tell_of_deletion(&mut self, path: &BString, moved: &Moved) {
+        let labels = &self.merge.labels;
         let (renamed, deleted) = if moved.by_us {
             (&labels.ours, &labels.theirs)
         } else {
@@ -391,13 +481,6 @@ impl State<'_> {
         );
         let said = self.messages.entry(path.clone()).or_default();
         said.push(exact(&message, path.as_bstr()));
-        let id = |side: Option<Side>| side.map(|side| side.id);
-        if id(moved.sides[0]) == id(ours.or(theirs)) {
-            self.edits.insert(path.clone(), ours.or(theirs));
-            self.conflicts.insert(path.clone(), moved.sides);
-            return Ok(());
-        }
-        self.merge_at(merger, path, &moved.sides)
     }
 
     fn refuse_renormalizing(&self) -> Result<()> {
@@ -414,7 +497,7 @@ impl State<'_> {
     fn merge_at(&mut self, merger: &EntryMerger<'_>, path: &BString, sides: &Sides) -> Result<()> {
         let merged = merger.merge(path.as_bstr(), sides)?;
         self.edits.insert(path.clone(), merged.result);
-        if !merged.is_clean {
+        if !merged.is_clean || self.unclean.contains(path) {
             self.conflicts.insert(path.clone(), *sides);
         }
         if !merged.messages.is_empty() {

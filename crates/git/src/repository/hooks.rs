@@ -66,7 +66,11 @@ impl Repository {
             directory: Some(path.to_owned()),
             variables: [
                 self.path_with_git_programs(),
-                vec![("GIT_DIR".into(), None), ("GIT_WORK_TREE".into(), None)],
+                vec![
+                    self.prefix_variable(),
+                    ("GIT_DIR".into(), None),
+                    ("GIT_WORK_TREE".into(), None),
+                ],
             ]
             .concat(),
             output_to_error: true,
@@ -159,10 +163,16 @@ impl Repository {
         self.work_tree.as_deref().unwrap_or(&self.git_dir)
     }
 
-    /// Variables for a program that is run: it must find the same repository from where it runs. Where it would anyway, nothing
-    /// is set, so that a hook may use other repositories.
+    fn prefix_variable(&self) -> (OsString, Option<OsString>) {
+        let prefix = OsStr::from_bytes(&self.prefix).to_owned();
+        ("GIT_PREFIX".into(), Some(prefix))
+    }
+
+    /// Variables for a program that is run: the way to where the user is, and what it needs to find the
+    /// same repository from where it runs. Where it would anyway, nothing is set, so that a hook may use
+    /// other repositories.
     pub(crate) fn child_variables(&self) -> Vec<(OsString, Option<OsString>)> {
-        let mut variables = Vec::new();
+        let mut variables = vec![self.prefix_variable()];
         if self.git_dir != self.hook_base().join(".git") {
             let git_dir = self.git_dir.clone().into_os_string();
             variables.push((OsString::from("GIT_DIR"), Some(git_dir)));

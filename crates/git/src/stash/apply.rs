@@ -11,11 +11,11 @@ use crate::checkout::{
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
 use crate::objects::ObjectWriter;
-use crate::refs::{Expected, RefChange, RefEdit, RefValue};
+use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue};
 use crate::repository::Repository;
 use crate::tree::Difference;
 use crate::Result;
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 
@@ -24,6 +24,8 @@ use hedgerow_engine::Execution;
 pub struct ApplyOptions {
     /// What was in the index is put there again.
     pub index: bool,
+    /// The index was just written by a switch whose commit is not yet HEAD: nothing is staged.
+    pub is_switching: bool,
     /// The names of the sides, where they are not git's.
     pub labels: ApplyLabels,
     /// How conflicts are shown, if not as `merge.conflictStyle` says.
@@ -83,8 +85,8 @@ pub enum ApplyOutcome {
     Rejected(Rejects),
     /// These paths are in conflict already; nothing was touched.
     Unmerged(Vec<BString>),
-    /// The index differs from HEAD at these paths, and what was in the index is to be put there:
-    /// nothing was touched.
+    /// The index has something at these paths that the merge would lose: what differs from HEAD where
+    /// the index is to be put back, or files that are only to be added later. Nothing was touched.
     Staged(Vec<BString>),
     /// What was in the index does not fit, for these reasons; nothing was touched.
     IndexMisfits(Vec<String>),
@@ -124,7 +126,11 @@ pub fn apply(
             Ok(tree) => wanted_index = Some(tree),
             Err(misfits) => return Ok(ApplyOutcome::IndexMisfits(misfits).into()),
         }
-        let staged = staged_paths(&session, &old.index)?;
+        let staged = if options.is_switching {
+            Vec::new()
+        } else {
+            staged_paths(&session, &old.index)?
+        };
         if !staged.is_empty() {
             drop(session);
             return with_untracked(
@@ -134,6 +140,12 @@ pub fn apply(
                 ApplyOutcome::Staged(staged).into(),
             );
         }
+    }
+    let intents = intended_paths(&old.index);
+    if wanted_index.is_none() && !intents.is_empty() {
+        drop(session);
+        let refused = ApplyOutcome::Staged(intents).into();
+        return with_untracked(repository, entry, options, refused);
     }
     let labels = labels(entry, current, &options.labels);
     let merge = TreeMerge {
@@ -149,7 +161,7 @@ pub fn apply(
     };
     let merged = merge.run()?;
     let has_changes = entry.base_tree != entry.tree;
-    if wanted_index.is_some() {
+    if wanted_index.is_some() && !options.is_switching {
         // The index is as HEAD; but git resets it here, and logs that.
         drop(session);
         reset_index(repository, &[], true, &options.execution)?;
@@ -261,6 +273,12 @@ fn staged_paths(session: &Session<'_>, index: &Index) -> Result<Vec<BString>> {
         .collect())
 }
 
+/// The paths that are only to be added later: no tree has them.
+fn intended_paths(index: &Index) -> Vec<BString> {
+    let intended = index.iter().filter(|(_, entry)| entry.flags.intent_to_add);
+    intended.map(|(path, _)| path.to_owned()).collect()
+}
+
 /// Sets the index to HEAD, or only what the pathspecs match. Without `no_refresh`, it gets the stat data
 /// of files that are as it has them.
 pub(super) fn reset_index(
@@ -302,7 +320,7 @@ fn unstaged(
     not_unstaged: &mut Vec<BString>,
 ) -> Result<Index> {
     let mut builder = Builder::replacing(index);
-    let original = |path: &bstr::BStr| {
+    let original = |path: &BStr| {
         let row = before.find(path, Stage::Merged).ok()?;
         Some(before.entries()[row])
     };
@@ -332,7 +350,7 @@ fn unstaged(
 }
 
 /// Whether `index` has a file above `path`, or a directory in its place.
-fn clashes(index: &Index, path: &bstr::BStr) -> bool {
+fn clashes(index: &Index, path: &BStr) -> bool {
     let mut above = path.find_iter(b"/").map(|at| path[..at].as_bstr());
     !index.range_under(path).is_empty()
         || above.any(|above| index.find(above, Stage::Merged).is_ok())
@@ -376,11 +394,16 @@ pub(super) fn new_index(session: &Session<'_>, tree: Option<ObjectId>) -> Result
 
 /// Lets `AUTO_MERGE` name the tree with the conflicts as they were written.
 fn set_auto_merge(repository: &Repository, tree: ObjectId) -> Result<()> {
+    let name: &BStr = "AUTO_MERGE".into();
     let edit = RefEdit {
-        name: "AUTO_MERGE".into(),
+        name,
         change: RefChange::Set(RefValue::Direct(tree)),
         expected: Expected::Anything,
-        log: None,
+        log: Some(Logged {
+            old: None,
+            new: tree,
+            create: repository.settings().log_ref_updates.covers(name),
+        }),
         message: None,
     };
     let (_, committer) = repository.authors("git stash", "git@stash")?;

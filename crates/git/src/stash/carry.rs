@@ -96,6 +96,7 @@ impl Carrier<'_> {
         };
         let (commit, warnings) = (recorded.commit, recorded.warnings);
         let entry = StashEntry::of_commit(repository, &commit, commit.to_string().as_str().into())?;
+        let has_index = repository.config().bool("stash.index")? == Some(true);
         let labels = self.labels(&first.old)?;
         self.try_to_merge(&session, &entry, &labels)?;
         let mut is_held = false;
@@ -117,7 +118,7 @@ impl Carrier<'_> {
             });
             return Ok(MergingSwitch::Switched(Box::new(moved.switched)));
         }
-        let mut autostash = self.bring_back(&entry, labels);
+        let mut autostash = self.bring_back(&entry, labels, has_index);
         autostash.warnings.splice(..0, warnings);
         if let Err(error) = self.let_go(commit, &autostash) {
             autostash.failures.push(error);
@@ -218,10 +219,12 @@ impl Carrier<'_> {
             .commit("".into(), &committer)
     }
 
-    /// Merges the changes with what is there now; what does not come back as a whole goes to the stash.
-    fn bring_back(&self, entry: &StashEntry, labels: ApplyLabels) -> Autostash {
+    /// Merges the changes with what is there now, and with `has_index` puts back what was staged; what
+    /// does not come back as a whole goes to the stash.
+    fn bring_back(&self, entry: &StashEntry, labels: ApplyLabels, has_index: bool) -> Autostash {
         let options = ApplyOptions {
-            index: false,
+            index: has_index,
+            is_switching: true,
             labels,
             style: self.style,
             threshold: self.options.threshold,

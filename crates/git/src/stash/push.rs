@@ -134,8 +134,11 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     } else {
         Vec::new()
     };
-    if let Err(error) = name_entry(repository, &recorded) {
-        return Ok(PushOutcome::Unnamed(error));
+    match name_entry(repository, &recorded) {
+        Ok(()) => {}
+        // As where a hook refuses.
+        Err(error @ Error::Setup { .. }) => return Err(error),
+        Err(error) => return Ok(PushOutcome::Unnamed(error)),
     }
     let mut pushed = Pushed {
         commit: recorded.commit,

@@ -1,6 +1,7 @@
 //! What random histories found about stashes, with git in the twin.
 
 use crate::support::{Pair, Repository, RunHedgerow};
+use std::os::unix::fs::PermissionsExt;
 
 fn origin() -> Repository {
     let repository = Repository::init(&[]);
@@ -184,5 +185,67 @@ fn entries_can_be_named_by_time() {
             }
         });
         pair.both("stash", "", &[verb, &format!("stash@{{{time}}}")], &[]);
+    }
+}
+
+#[test]
+fn files_that_are_only_to_be_added_keep_an_entry_in_the_stash() {
+    for words in [&["pop"][..], &["apply", "--index"], &["pop", "-q"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("to be added later", |repository| {
+            repository.write("top", "mine\n");
+            repository.write("untracked", "untracked\n");
+            repository.git(&["stash", "-q", "-u"]);
+            for name in ["later", "later too"] {
+                repository.write(name, "later\n");
+            }
+            repository.git(&["add", "-N", "later", "later too"]);
+        });
+        pair.both("stash", "", words, &[]);
+    }
+}
+
+#[test]
+fn a_hook_that_refuses_the_entry_ends_it() {
+    for words in [&["push"][..], &["push", "-u", "-q"], &["push", "--", "top"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.any_trees = true;
+        // They changed in 2.54.
+        pair.any_words = true;
+        pair.each("a hook", |repository| {
+            repository.write("top", "mine\n");
+            repository.write("new", "new\n");
+            let hook = ".git/hooks/reference-transaction";
+            repository.write(hook, "#!/bin/sh\ntest $1 != prepared\n");
+            let executable = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(repository.path(hook), executable).unwrap();
+        });
+        pair.both("stash", "", words, &[]);
+    }
+}
+
+#[test]
+fn the_merged_tree_is_logged_where_all_references_are() {
+    for wanted in ["always", "true", "false"] {
+        let mut pair = Pair::of(&origin(), wanted);
+        pair.each("entries", |repository| {
+            for text in ["one\n", "two\n"] {
+                repository.write("top", text);
+                repository.git(&["stash", "-q"]);
+            }
+            repository.git(&["config", "core.logAllRefUpdates", wanted]);
+        });
+        for _ in 0..2 {
+            pair.both("stash", "", &["pop"], &[]);
+            pair.each("again", |repository| {
+                repository.git(&["checkout", "-q", "top"]);
+            });
+        }
+        let log = |repository: &Repository| {
+            let log = std::fs::read_to_string(repository.path(".git/logs/AUTO_MERGE"));
+            log.ok().map(|text| text.lines().count())
+        };
+        assert_eq!(log(&pair.git), log(&pair.hedgerow), "{wanted}");
+        assert_eq!(log(&pair.hedgerow).is_some(), wanted == "always");
     }
 }

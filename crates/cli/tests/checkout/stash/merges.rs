@@ -131,6 +131,31 @@ pub const CASES: &[(&str, &[&str], &[&str])] = &[
         &["mv f moved", "w moved 1 b"],
     ),
     ("rename into a directory", &["w f 1 a"], &["mv f dir/f"]),
+    (
+        "two files renamed to one path",
+        &["mv f both", "w z 1 a"],
+        &["mv z both", "w f 1 b"],
+    ),
+    (
+        "their rename onto our new file",
+        &["mv f new"],
+        &["c new x", "w f 1 b"],
+    ),
+    (
+        "our rename onto their new file",
+        &["c new x", "w f 1 b"],
+        &["mv f new"],
+    ),
+    (
+        "a rename with a conflict onto a new file",
+        &["mv f new", "w new 1 a"],
+        &["c new x", "w f 1 b"],
+    ),
+    (
+        "a rename onto a new file, and the old one deleted",
+        &["mv f new"],
+        &["rm f", "c new x"],
+    ),
 ];
 
 #[test]

@@ -24,7 +24,7 @@ const SITUATIONS: [Situation; 8] = [
     }),
 ];
 
-const COMMANDS: [&[&str]; 25] = [
+const COMMANDS: [&[&str]; 30] = [
     &["t-theirs"],
     &["base", "t-theirs"],
     &["--empty"],
@@ -48,6 +48,11 @@ const COMMANDS: [&[&str]; 25] = [
     &["--prefix=below/", "t-theirs"],
     &["--prefix=below", "-u", "t-theirs"],
     &["--prefix=d/", "-u", "t-theirs:d"],
+    &["--prefix=below/", "t-ours", "t-theirs"],
+    &["--prefix=below/", "-u", "base", "t-theirs"],
+    &["--prefix=below/", "base", "t-ours", "t-theirs"],
+    &["t-theirs", "base"],
+    &["t-ours", "t-theirs", "base"],
     &["-u", "t-theirs"],
     &["-m", "-u", "-i", "t-theirs"],
 ];

@@ -97,7 +97,7 @@ pub(super) fn joined(
     };
     // What the index has besides the trees gives way to what is taken from them.
     let decisions = decisions(merge, &start, &trees, &paths, &in_trees);
-    if let ReadTreeMode::Prefix(_) = merge.options.mode {
+    if merge.options.is_bound() {
         let overlap = paths
             .iter()
             .find(|path| in_trees.contains(*path) && old.find(path, Default::default()).is_ok());
@@ -169,7 +169,7 @@ fn decisions<'a>(
 
 fn decision(merge: &Merge<'_>, now: Current, sides: &[InTree], is_dirty: bool) -> ThreeWay {
     let resets = merge.options.mode == ReadTreeMode::Reset;
-    if let ReadTreeMode::Prefix(_) = merge.options.mode {
+    if merge.options.is_bound() {
         let new = sides.first().and_then(|side| side.side());
         return ThreeWay::Action(new.map_or(Action::Keep, Action::Write));
     }
@@ -206,20 +206,16 @@ fn prefix(mode: &ReadTreeMode) -> BString {
     prefix.into()
 }
 
-/// The index of trees that are read one over the other.
+/// The index of trees that are read one over the other: a file gives way to a directory of any tree.
 pub(super) fn overlaid(session: &Session<'_>, options: &ReadTreeOptions) -> Result<Transition> {
     let mut all: BTreeMap<BString, Side> = BTreeMap::new();
+    let mut directories = BTreeSet::new();
     for tree in &options.trees {
         let listing = Listing::of(session, *tree, b"")?;
-        // A file ends what is below it, and a directory the file in its place.
-        let gives_way = |path: &BString| {
-            let above = ancestors(path.as_ref());
-            let is_below = || above.into_iter().any(|it| listing.files.contains_key(it));
-            listing.directories.contains(path) || is_below()
-        };
-        all.retain(|path, _| !gives_way(path));
         all.extend(listing.files);
+        directories.extend(listing.directories);
     }
+    all.retain(|path, _| !directories.contains(path));
     let number = session.settings().index_version.and_then(version);
     let mut builder = Builder::new(session.repository.hash_kind(), number.unwrap_or_default());
     for (path, side) in &all {

@@ -34,7 +34,7 @@ pub enum ReadTreeMode {
     Merge,
     /// The same; conflicts in the index, local changes and untracked files are overwritten.
     Reset,
-    /// The tree is added below this directory.
+    /// A single tree is added below this directory; several are merged there, as by `Merge`.
     Prefix(BString),
 }
 
@@ -68,6 +68,13 @@ pub struct ReadTreeOptions {
     pub threshold: Option<u64>,
     /// How to run; [`Stage::Files`](hedgerow_engine::Stage::Files) counts the files written.
     pub execution: Execution,
+}
+
+impl ReadTreeOptions {
+    /// Whether a single tree is added below a directory where the index has none of its files.
+    fn is_bound(&self) -> bool {
+        matches!(self.mode, ReadTreeMode::Prefix(_)) && self.trees.len() == 1
+    }
 }
 
 /// How reading trees ended.

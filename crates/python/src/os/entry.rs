@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// The directory of an entry.
 pub(super) enum Directory {
@@ -38,9 +38,22 @@ pub(super) struct DirEntry {
     inode: u64,
     /// What was statted with the whole directory.
     known: Option<Box<Stat>>,
-    path: PyOnceLock<Py<PyAny>>,
-    lstat: PyOnceLock<Py<PyAny>>,
-    stat: PyOnceLock<Py<PyAny>>,
+    path: OnceLock<Py<PyAny>>,
+    lstat: OnceLock<Py<PyAny>>,
+    stat: OnceLock<Py<PyAny>>,
+}
+
+/// What `place` holds; if nothing, what is made now. Threads that come at once may all make it, and get
+/// the same: unlike `PyOnceLock`, this does not let go of the interpreter for each entry.
+fn held(
+    place: &OnceLock<Py<PyAny>>,
+    make: impl FnOnce() -> PyResult<Py<PyAny>>,
+) -> PyResult<&Py<PyAny>> {
+    if let Some(made) = place.get() {
+        return Ok(made);
+    }
+    let made = make()?;
+    Ok(place.get_or_init(|| made))
 }
 
 impl DirEntry {
@@ -57,16 +70,16 @@ impl DirEntry {
             kind,
             inode,
             known,
-            path: PyOnceLock::new(),
-            lstat: PyOnceLock::new(),
-            stat: PyOnceLock::new(),
+            path: OnceLock::new(),
+            lstat: OnceLock::new(),
+            stat: OnceLock::new(),
         }
     }
 
     fn full_path<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
-        let path = self.path.get_or_try_init(py, || match &*self.directory {
+        let path = held(&self.path, || match &*self.directory {
             Directory::Path { prefix, .. } => Ok(prefix.bind(py).add(&self.name)?.unbind()),
-            Directory::Descriptor(_) => Ok::<_, PyErr>(self.name.clone_ref(py)),
+            Directory::Descriptor(_) => Ok(self.name.clone_ref(py)),
         })?;
         Ok(path.bind(py))
     }
@@ -113,9 +126,7 @@ impl DirEntry {
     }
 
     fn own_stat<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
-        let stat = self
-            .lstat
-            .get_or_try_init(py, || Ok::<_, PyErr>(self.first_stat(py)?.unbind()))?;
+        let stat = held(&self.lstat, || Ok(self.first_stat(py)?.unbind()))?;
         Ok(stat.bind(py))
     }
 
@@ -132,9 +143,7 @@ impl DirEntry {
         if !self.is_link(py)? {
             return self.own_stat(py);
         }
-        let stat = self
-            .stat
-            .get_or_try_init(py, || Ok::<_, PyErr>(self.ask(py, true)?.unbind()))?;
+        let stat = held(&self.stat, || Ok(self.ask(py, true)?.unbind()))?;
         Ok(stat.bind(py))
     }
 

@@ -21,7 +21,7 @@ pub(super) struct ScandirIterator {
     flavor: Flavor,
     /// What the caller gave, for errors.
     filename: Option<Py<PyAny>>,
-    reading: Mutex<Option<Reading>>,
+    reading: Mutex<Option<Box<Reading>>>,
 }
 
 struct Reading {
@@ -78,7 +78,7 @@ pub(super) fn scandir(
         directory: Arc::new(directory),
         flavor,
         filename: Some(path.unbind()),
-        reading: Mutex::new(Some(Reading::new(opened, false, stat))),
+        reading: Mutex::new(Some(Box::new(Reading::new(opened, false, stat)))),
     })
 }
 
@@ -90,7 +90,7 @@ fn scandir_descriptor(path: &Bound<'_, PyAny>, stat: bool) -> PyResult<ScandirIt
         directory: Arc::new(Directory::Descriptor(descriptor)),
         flavor: Flavor::Str,
         filename: Some(path.clone().unbind()),
-        reading: Mutex::new(Some(Reading::new(Arc::new(opened), true, stat))),
+        reading: Mutex::new(Some(Box::new(Reading::new(Arc::new(opened), true, stat)))),
     })
 }
 
@@ -232,12 +232,12 @@ impl ScandirIterator {
 }
 
 impl ScandirIterator {
-    fn take(&self) -> Option<Reading> {
+    fn take(&self) -> Option<Box<Reading>> {
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         reading.take()
     }
 
-    fn put_back(&self, reading: Reading) {
+    fn put_back(&self, reading: Box<Reading>) {
         let mut place = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         *place = Some(reading);
     }

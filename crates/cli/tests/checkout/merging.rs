@@ -42,6 +42,7 @@ fn local_changes_are_merged_with_the_branch() {
                     "same rename",
                     "onto",
                     "to one",
+                    "two renames",
                 ]
                 .iter()
                 .any(|it| label.contains(it));

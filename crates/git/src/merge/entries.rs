@@ -23,6 +23,21 @@ pub(crate) struct Labels {
     pub theirs: BString,
 }
 
+impl Labels {
+    /// The names with the paths that the base, ours and theirs have a file at.
+    pub(super) fn at(&self, paths: [&BString; 3]) -> Labels {
+        let at = |label: &BString, path: &BString| {
+            BString::from([label.as_bytes(), b":", path.as_bytes()].concat())
+        };
+        let [base, ours, theirs] = paths;
+        Labels {
+            base: at(&self.base, base),
+            ours: at(&self.ours, ours),
+            theirs: at(&self.theirs, theirs),
+        }
+    }
+}
+
 /// What both sides' changes of a path come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MergedEntry {
@@ -81,6 +96,11 @@ impl EntryMerger<'_> {
         let [base, ours, theirs] = *sides;
         match (ours, theirs) {
             (Some(ours), Some(theirs)) => self.merge_both(path, base, (ours, theirs), labels),
+            (Some(_), None) | (None, Some(_)) if base.is_none() => Ok(MergedEntry {
+                result: ours.or(theirs),
+                is_clean: true,
+                messages: Vec::new(),
+            }),
             (Some(side), None) => {
                 Ok(self.modified_and_deleted(path, side, (&self.labels.ours, &self.labels.theirs)))
             }

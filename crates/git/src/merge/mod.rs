@@ -4,6 +4,7 @@
 mod content;
 mod directories;
 mod entries;
+mod moves;
 mod program;
 mod renames;
 mod result;

@@ -1,8 +1,7 @@
-//! Merging two trees that come from a common base.
+//! Merging two trees that come from a common base. Renamed files are in `moves`.
 
-use super::directories::{self, Changes};
 use super::entries::{class, exact, EntryMerger, Labels, Sides};
-use super::renames::{self, Renames};
+use super::moves::{Diverged, Moved};
 use super::{Algorithm, ConflictStyle};
 use crate::convert::Attributes;
 use crate::index::{Index, Mode, Stage};
@@ -65,8 +64,10 @@ impl TreeMerge<'_> {
             edits: BTreeMap::new(),
             contested: BTreeMap::new(),
             deleted: BTreeMap::new(),
+            added: BTreeMap::new(),
             moved: BTreeMap::new(),
             collisions: Vec::new(),
+            diverged: Vec::new(),
             conflicts: BTreeMap::new(),
             unclean: BTreeSet::new(),
             messages: BTreeMap::new(),
@@ -75,8 +76,10 @@ impl TreeMerge<'_> {
             let path = changes.path(change);
             let ours = self.our_side(path);
             if ours == change.new {
-                if let (None, Some(old)) = (ours, change.old) {
-                    state.deleted.insert(path.to_owned(), old);
+                match (change.old, ours) {
+                    (Some(old), None) => drop(state.deleted.insert(path.to_owned(), old)),
+                    (None, Some(new)) => drop(state.added.insert(path.to_owned(), new)),
+                    _ => {}
                 }
                 continue;
             }
@@ -105,7 +108,7 @@ impl TreeMerge<'_> {
         })
     }
 
-    fn our_side(&self, path: &BStr) -> Option<Side> {
+    pub(super) fn our_side(&self, path: &BStr) -> Option<Side> {
         let row = self.ours.find(path, Stage::Merged).ok()?;
         let entry = &self.ours.entries()[row];
         (!entry.flags.intent_to_add).then_some(Side {
@@ -116,9 +119,8 @@ impl TreeMerge<'_> {
 
     /// The attributes of the contested paths.
     fn attributes(&self, state: &State<'_>) -> Result<Attributes> {
-        let collisions = state.collisions.iter().map(|(_, moved)| &moved.old_path);
         let directories = state.contested.keys().chain(state.moved.keys());
-        let directories = directories.chain(collisions);
+        let directories = directories.chain(state.left_paths());
         let directories = directories_above(directories.map(|path| path.as_bstr()));
         let direction = Direction::CheckIn {
             listed: None,
@@ -163,51 +165,25 @@ pub(crate) fn edited<'a>(
     rows
 }
 
-/// A renamed file.
-struct Moved {
-    old_path: BString,
-    /// Which sides renamed it.
-    by_us: bool,
-    by_them: bool,
-    /// What the base has at the old path, and each side at its path; a side that deleted the file has
-    /// nothing.
-    sides: Sides,
-}
-
-impl Moved {
-    /// The names of the sides with the path that each has the file at; `path` is the new one.
-    fn labels(&self, labels: &Labels, path: &BString) -> Labels {
-        // Where both renamed it alike, the names of the sides are enough.
-        if self.by_us && self.by_them {
-            return labels.clone();
-        }
-        let at = |label: &BString, path: &BString| {
-            BString::from([label.as_bytes(), b":", path.as_bytes()].concat())
-        };
-        let own = |renamed: bool| if renamed { path } else { &self.old_path };
-        Labels {
-            base: at(&labels.base, &self.old_path),
-            ours: at(&labels.ours, own(self.by_us)),
-            theirs: at(&labels.theirs, own(self.by_them)),
-        }
-    }
-}
-
-struct State<'a> {
-    merge: &'a TreeMerge<'a>,
-    edits: BTreeMap<BString, Option<Side>>,
+/// A merge on its way.
+pub(super) struct State<'a> {
+    pub(super) merge: &'a TreeMerge<'a>,
+    pub(super) edits: BTreeMap<BString, Option<Side>>,
     /// Paths that both sides changed, differently.
-    contested: BTreeMap<BString, Sides>,
+    pub(super) contested: BTreeMap<BString, Sides>,
     /// Paths that both sides deleted, with what the base has there.
-    deleted: BTreeMap<BString, Side>,
+    pub(super) deleted: BTreeMap<BString, Side>,
+    /// Paths that both sides added alike.
+    pub(super) added: BTreeMap<BString, Side>,
     /// Renamed files that the other side changed, by their new paths.
-    moved: BTreeMap<BString, Moved>,
+    pub(super) moved: BTreeMap<BString, Moved>,
     /// Renamed files whose new paths, given with them, the other side has taken for something else.
-    collisions: Vec<(BString, Moved)>,
-    conflicts: BTreeMap<BString, Sides>,
+    pub(super) collisions: Vec<(BString, Moved)>,
+    pub(super) diverged: Vec<Diverged>,
+    pub(super) conflicts: BTreeMap<BString, Sides>,
     /// Paths that are in conflict whatever comes of their contents.
-    unclean: BTreeSet<BString>,
-    messages: BTreeMap<BString, Vec<BString>>,
+    pub(super) unclean: BTreeSet<BString>,
+    pub(super) messages: BTreeMap<BString, Vec<BString>>,
 }
 
 impl State<'_> {
@@ -224,12 +200,7 @@ impl State<'_> {
             runs_programs: self.merge.runs_programs,
             marker_growth: 0,
         };
-        for (path, moved) in std::mem::take(&mut self.collisions) {
-            self.merge_collision(&merger, path, &moved)?;
-        }
-        for (path, moved) in std::mem::take(&mut self.moved) {
-            self.merge_moved(&merger, &path, &moved)?;
-        }
+        self.merge_renamed(&merger)?;
         let contested = std::mem::take(&mut self.contested);
         let mut of_one_side = Vec::new();
         for (path, sides) in contested {
@@ -263,226 +234,6 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Lets changes of files that the other side renamed follow them to their new paths.
-    fn follow_renames(&mut self, changes: &Difference) -> Result<()> {
-        let lacks = |side: usize| {
-            let mut contested = self.contested.values();
-            contested.any(|sides| sides[0].is_some() && sides[side].is_none())
-        };
-        let both = !self.deleted.is_empty();
-        let (by_us, by_them) = (lacks(1) || both, lacks(2) || both);
-        let worktree = self.merge.worktree;
-        let (repository, engine) = (worktree.repository, worktree.engine());
-        let (base, ours) = (Some(self.merge.base), Some(self.merge.our_tree));
-        let our_changes = Difference::between(repository, base, ours, worktree.names(), &engine)?;
-        let sides = Changes {
-            of_ours: &our_changes,
-            of_theirs: changes,
-            ours: self.merge.ours,
-        };
-        let find_all =
-            |changes: &Difference| renames::find(repository, changes, &|_| true, &engine);
-        directories::refuse_renamed(repository, &sides, &find_all)?;
-        // Only what the other side changed can follow a rename.
-        let find = |changes: &Difference, other: &Difference| {
-            let rows = other.changes().iter();
-            let changed: BTreeSet<&BStr> = rows.map(|change| other.path(change)).collect();
-            renames::find(repository, changes, &|path| changed.contains(path), &engine)
-        };
-        let of_ours = if by_us {
-            find(&our_changes, changes)?
-        } else {
-            Renames::new()
-        };
-        let of_theirs = if by_them {
-            find(changes, &our_changes)?
-        } else {
-            Renames::new()
-        };
-        for (old_path, new_path) in &of_ours {
-            let theirs = of_theirs.get(old_path);
-            if theirs.is_some_and(|theirs| theirs != new_path) {
-                return Err(Error::NotBuilt {
-                    reason: format!("merging '{old_path}', which both sides renamed differently"),
-                });
-            }
-            if theirs.is_some() {
-                self.join_renames(old_path, new_path);
-            }
-            let is_elsewhere = theirs.is_some();
-            let is_added =
-                self.edits.contains_key(new_path) || self.contested.contains_key(new_path);
-            let ours = self.merge.our_side(new_path.as_bstr());
-            match (is_elsewhere, is_added) {
-                (true, _) => {}
-                (false, true) => self.collide(old_path, new_path, true),
-                (false, false) => self.follow(old_path, new_path, ours, true),
-            }
-        }
-        for (old_path, new_path) in &of_theirs {
-            let theirs = self.edits.get(new_path).copied().flatten();
-            let is_added = self.merge.our_side(new_path.as_bstr()).is_some();
-            match (of_ours.contains_key(old_path), is_added) {
-                (true, _) => {}
-                (false, true) => self.collide(old_path, new_path, false),
-                (false, false) => self.follow(old_path, new_path, theirs, false),
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets both sides of a path that was renamed by both come from what the base has at the old one.
-    fn join_renames(&mut self, old_path: &BString, new_path: &BString) {
-        let Some(base) = self.deleted.get(old_path).copied() else {
-            return;
-        };
-        let Some([None, Some(ours), Some(theirs)]) = self.contested.get(new_path).copied() else {
-            return;
-        };
-        if class(&ours) != class(&theirs) {
-            return;
-        }
-        self.contested.remove(new_path);
-        let moved = Moved {
-            old_path: old_path.clone(),
-            by_us: true,
-            by_them: true,
-            sides: [Some(base), Some(ours), Some(theirs)],
-        };
-        self.moved.insert(new_path.clone(), moved);
-    }
-
-    /// Lets the other side's change of a renamed file follow it.
-    fn follow(&mut self, old_path: &BString, new_path: &BString, new: Option<Side>, by_us: bool) {
-        if let Some(moved) = self.taken_along(old_path, new, by_us) {
-            self.moved.insert(new_path.clone(), moved);
-        }
-    }
-
-    /// The same where the other side has something else at the new path.
-    fn collide(&mut self, old_path: &BString, new_path: &BString, by_us: bool) {
-        let Some([None, ours, theirs]) = self.contested.get(new_path).copied() else {
-            return;
-        };
-        let new = if by_us { ours } else { theirs };
-        if let Some(moved) = self.taken_along(old_path, new, by_us) {
-            self.collisions.push((new_path.clone(), moved));
-        }
-    }
-
-    /// The renamed file that is `new` at its new path, with the other side's change; nothing is left at
-    /// the old one. `None` if the other side has something of another type there.
-    fn taken_along(&mut self, old_path: &BString, new: Option<Side>, by_us: bool) -> Option<Moved> {
-        let contested = self.contested.get(old_path).copied();
-        let (base, other) = match (contested, self.deleted.get(old_path)) {
-            (Some([base, ours, theirs]), _) => (base?, if by_us { theirs } else { ours }),
-            (None, Some(base)) => (*base, None),
-            (None, None) => return None,
-        };
-        let new = new?;
-        if other.is_some_and(|other| class(&other) != class(&new)) {
-            return None;
-        }
-        let sides = if by_us {
-            [Some(base), Some(new), other]
-        } else {
-            [Some(base), other, Some(new)]
-        };
-        self.contested.remove(old_path);
-        self.deleted.remove(old_path);
-        self.edits.insert(old_path.clone(), None);
-        Some(Moved {
-            old_path: old_path.clone(),
-            by_us,
-            by_them: !by_us,
-            sides,
-        })
-    }
-
-    /// Merges a renamed file by itself. What comes of it is then an addition that meets the other
-    /// side's at the new path.
-    fn merge_collision(
-        &mut self,
-        merger: &EntryMerger<'_>,
-        path: BString,
-        moved: &Moved,
-    ) -> Result<()> {
-        if moved.sides.iter().any(Option::is_none) {
-            self.tell_of_deletion(&path, moved);
-            self.unclean.insert(path);
-            return Ok(());
-        }
-        let old_path = &moved.old_path;
-        // Conflicts in it may come to lie within others.
-        let merger = EntryMerger {
-            marker_growth: 1,
-            ..*merger
-        };
-        let labels = moved.labels(&self.merge.labels, &path);
-        let merged = merger.merge_named(old_path.as_bstr(), &moved.sides, &labels)?;
-        let said = merged.messages.into_iter();
-        let said = said.filter(|line| !line.starts_with(b"CONFLICT "));
-        let known = self.messages.entry(old_path.clone()).or_default();
-        known.extend(said);
-        if !merged.is_clean {
-            let message = format!(
-                "CONFLICT (rename involved in collision): rename of {old_path} -> {path} has content \
-                 conflicts AND collides with another path; this may result in nested conflict markers."
-            );
-            let said = self.messages.entry(path.clone()).or_default();
-            said.push(exact(&message, path.as_bstr()));
-        }
-        if let Some(sides) = self.contested.get_mut(&path) {
-            sides[if moved.by_us { 1 } else { 2 }] = merged.result;
-        }
-        Ok(())
-    }
-
-    fn merge_moved(
-        &mut self,
-        merger: &EntryMerger<'_>,
-        path: &BString,
-        moved: &Moved,
-    ) -> Result<()> {
-        let [_, ours, theirs] = moved.sides;
-        if ours.is_some() && theirs.is_some() {
-            let labels = moved.labels(&self.merge.labels, path);
-            let merged = merger.merge_named(path.as_bstr(), &moved.sides, &labels)?;
-            self.edits.insert(path.clone(), merged.result);
-            if !merged.is_clean {
-                self.conflicts.insert(path.clone(), moved.sides);
-            }
-            if !merged.messages.is_empty() {
-                self.messages.insert(path.clone(), merged.messages);
-            }
-            return Ok(());
-        }
-        self.tell_of_deletion(path, moved);
-        let id = |side: Option<Side>| side.map(|side| side.id);
-        if id(moved.sides[0]) == id(ours.or(theirs)) {
-            self.edits.insert(path.clone(), ours.or(theirs));
-            self.conflicts.insert(path.clone(), moved.sides);
-            return Ok(());
-        }
-        self.merge_at(merger, path, &moved.sides)
-    }
-
-    /// Says that one side renamed a file to `path` that the other deleted.
-    fn tell_of_deletion(&mut self, path: &BString, moved: &Moved) {
-        let labels = &self.merge.labels;
-        let (renamed, deleted) = if moved.by_us {
-            (&labels.ours, &labels.theirs)
-        } else {
-            (&labels.theirs, &labels.ours)
-        };
-        let message = format!(
-            "CONFLICT (rename/delete): {} renamed to {path} in {renamed}, but deleted in {deleted}.",
-            moved.old_path
-        );
-        let said = self.messages.entry(path.clone()).or_default();
-        said.push(exact(&message, path.as_bstr()));
-    }
-
     fn refuse_renormalizing(&self) -> Result<()> {
         let repository = self.merge.worktree.repository;
         let wanted = repository.config().bool("merge.renormalize")? == Some(true);
@@ -494,7 +245,12 @@ impl State<'_> {
         Ok(())
     }
 
-    fn merge_at(&mut self, merger: &EntryMerger<'_>, path: &BString, sides: &Sides) -> Result<()> {
+    pub(super) fn merge_at(
+        &mut self,
+        merger: &EntryMerger<'_>,
+        path: &BString,
+        sides: &Sides,
+    ) -> Result<()> {
         let merged = merger.merge(path.as_bstr(), sides)?;
         self.edits.insert(path.clone(), merged.result);
         if !merged.is_clean || self.unclean.contains(path) {

@@ -44,6 +44,10 @@ pub fn change(repository: &Repository, commands: &[&str]) {
             "rm" => drop(repository.git(&["rm", "-q", "-r", words[1]])),
             "mv" => {
                 let to = repository.root.join(words[2]);
+                let above = to.parent().unwrap();
+                if above.is_file() {
+                    fs::remove_file(above).unwrap();
+                }
                 fs::create_dir_all(to.parent().unwrap()).unwrap();
                 repository.git(&["mv", words[1], words[2]]);
             }
@@ -150,6 +154,27 @@ pub const CASES: &[(&str, &[&str], &[&str])] = &[
         "a rename with a conflict onto a new file",
         &["mv f new", "w new 1 a"],
         &["c new x", "w f 1 b"],
+    ),
+    ("two renames to two paths", &["mv f a"], &["mv f b"]),
+    (
+        "two renames to two paths with changes",
+        &["mv f a", "w a 1 a"],
+        &["mv f dir/b", "w dir/b 8 b"],
+    ),
+    (
+        "two renames to two paths with a conflict",
+        &["mv f a", "w a 1 a"],
+        &["mv f b", "w b 1 b"],
+    ),
+    (
+        "two renames to two paths, onto new files",
+        &["mv f a", "c b 1"],
+        &["mv f b", "c a 2"],
+    ),
+    (
+        "two renames to two paths, one into a directory for a file",
+        &["mv f z/a"],
+        &["mv f b", "w z 1 b"],
     ),
     (
         "a rename onto a new file, and the old one deleted",

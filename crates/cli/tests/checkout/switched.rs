@@ -480,7 +480,7 @@ fn programs_are_told_where_the_user_is() {
         });
         pair.checkout_in(inner, &["other"], &[]);
         let told = |repository: &Repository| {
-            let read = |name: &str| repository.read(&format!(".git/info/{name}"));
+            let read = |name: &str| repository.read(format!(".git/info/{name}"));
             (read("told"), read("filtered"))
         };
         assert_eq!(told(&pair.git), told(&pair.hedgerow), "{inner}");

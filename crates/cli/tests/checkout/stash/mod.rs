@@ -6,5 +6,6 @@ mod found;
 mod generated;
 mod kept;
 pub mod merges;
+mod renamed;
 mod staged;
 mod words;

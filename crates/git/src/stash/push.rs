@@ -230,7 +230,9 @@ fn take_back(
             done,
         )?;
     }
-    if options.keep_index && !recorded.index_tree.is_empty_tree() {
+    // What is in the way of one step is in the way of the next, which would not ask.
+    let is_taken = done.failures.is_empty();
+    if options.keep_index && is_taken && !recorded.index_tree.is_empty_tree() {
         pushed.not_kept = keep_index(repository, options, recorded.index_tree, done)?;
     }
     Ok(())

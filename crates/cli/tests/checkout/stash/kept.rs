@@ -116,3 +116,24 @@ fn content_that_would_not_come_back_is_not_put_aside() {
         }
     }
 }
+
+/// What could not be taken out of the way stays there, also where the index is to be kept.
+#[test]
+fn untracked_files_in_the_place_of_files_that_are_kept_in_the_index() {
+    for (gone, place, words) in [
+        ("d/x", "d", ["d", "a"]),
+        ("b", "b/in", ["b", "a"]),
+        ("d/x", "d", [".", ":!c"]),
+    ] {
+        let repository = repository();
+        fs::remove_file(repository.root.join(gone)).unwrap();
+        let _ = fs::remove_dir(repository.root.join("d"));
+        if gone == "b" {
+            repository.write("d/x", "d/x\n");
+        }
+        repository.write(place, PRECIOUS);
+        repository.write("a", "changed\n");
+        let words = [&["stash", "push", "-k", "--"][..], &words].concat();
+        assert_kept(&repository, &words, place, 1);
+    }
+}

@@ -15,6 +15,7 @@ pub fn origin() -> Repository {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, format!("{path}\n{LINES}")).unwrap();
     }
+    repository.write("e", "");
     std::os::unix::fs::symlink("f", repository.root.join("link")).unwrap();
     repository.git(&["add", "-A"]);
     repository.git(&["commit", "-q", "-m", "base"]);
@@ -156,6 +157,16 @@ pub const CASES: &[(&str, &[&str], &[&str])] = &[
         &["c new x", "w f 1 b"],
     ),
     ("two renames to two paths", &["mv f a"], &["mv f b"]),
+    (
+        "an empty file moved, and changed",
+        &["c e a"],
+        &["mv e moved"],
+    ),
+    (
+        "an empty file moved, and deleted",
+        &["rm e"],
+        &["mv e moved"],
+    ),
     (
         "two renames to two paths with changes",
         &["mv f a", "w a 1 a"],

@@ -395,15 +395,14 @@ fn brought_back(run: &Run<'_>, command: &Apply, is_pop: bool) -> Result<u8, Fail
     let label = |label: &Option<OsString>| label.as_ref().map(bytes);
     let options = ApplyOptions {
         index: !command.no_index && (command.index || configured),
-        is_switching: false,
         labels: ApplyLabels {
             ours: label(&command.label_ours),
             theirs: label(&command.label_theirs),
             base: label(&command.label_base),
         },
-        style: None,
         threshold: run.threshold(),
         execution: run.execution().clone(),
+        ..ApplyOptions::default()
     };
     let code = applied(run, &entry, &options)?;
     if !is_pop {
@@ -614,7 +613,6 @@ fn branched(run: &Run<'_>, words: &[OsString]) -> Result<u8, Failure> {
     }
     let options = ApplyOptions {
         index: true,
-        is_switching: false,
         threshold: run.threshold(),
         execution: run.execution().clone(),
         ..ApplyOptions::default()

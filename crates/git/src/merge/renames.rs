@@ -40,13 +40,13 @@ pub(super) fn find(
             id: Some(side.id),
         })
     };
-    // Empty files say nothing of where they come from.
+    // git does not take an empty file for a renamed one in a merge.
     let is_empty = |side: Option<Side>| side.is_some_and(|side| side.id.is_empty_blob());
-    let changes_of_place = changes.changes().iter().filter(|change| {
-        let is_moved = change.old.is_none() || change.new.is_none();
-        !(is_moved && is_empty(change.old.or(change.new)))
+    let candidates = changes.changes().iter().filter(|change| {
+        let is_one_sided = change.old.is_none() || change.new.is_none();
+        !(is_one_sided && is_empty(change.old.or(change.new)))
     });
-    let pairs = changes_of_place.map(|change| Filepair {
+    let pairs = candidates.map(|change| Filepair {
         old: side(changes.path(change), change.old),
         new: side(changes.path(change), change.new),
         ..Filepair::default()

@@ -136,7 +136,7 @@ pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcom
     };
     match name_entry(repository, &recorded) {
         Ok(()) => {}
-        // As where a hook refuses.
+        // git ends here, too: a hook has refused.
         Err(error @ Error::Setup { .. }) => return Err(error),
         Err(error) => return Ok(PushOutcome::Unnamed(error)),
     }
@@ -230,7 +230,7 @@ fn take_back(
             done,
         )?;
     }
-    // What is in the way of one step is in the way of the next, which would not ask.
+    // An untracked file that stopped the step before would be overwritten by this one.
     let is_taken = done.failures.is_empty();
     if options.keep_index && is_taken && !recorded.index_tree.is_empty_tree() {
         pushed.not_kept = keep_index(repository, options, recorded.index_tree, done)?;

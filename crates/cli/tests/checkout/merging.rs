@@ -43,6 +43,7 @@ fn local_changes_are_merged_with_the_branch() {
                     "onto",
                     "to one",
                     "two renames",
+                    "in the old place",
                 ]
                 .iter()
                 .any(|it| label.contains(it));

@@ -123,6 +123,9 @@ impl State<'_> {
 
     /// Lets the other side's change of a renamed file follow it.
     fn follow(&mut self, old_path: &BString, new_path: &BString, new: Option<Side>, by_us: bool) {
+        if self.is_replaced(old_path, new_path, new, by_us) {
+            return;
+        }
         if let Some(moved) = self.taken_along(old_path, new, by_us) {
             self.moved.insert(new_path.clone(), moved);
         }
@@ -134,13 +137,43 @@ impl State<'_> {
             return;
         };
         let new = if by_us { ours } else { theirs };
+        if self.is_replaced(old_path, new_path, new, by_us) {
+            return;
+        }
         if let Some(moved) = self.taken_along(old_path, new, by_us) {
             self.collisions.push((new_path.clone(), moved));
         }
     }
 
+    /// Whether the other side has something of another type at the old path. That stays there as a file of
+    /// its own, and the renamed file is merged at the new path, where the base now has it, too.
+    fn is_replaced(
+        &mut self,
+        old_path: &BString,
+        new_path: &BString,
+        new: Option<Side>,
+        by_us: bool,
+    ) -> bool {
+        let Some([base, ours, theirs]) = self.contested.get(old_path).copied() else {
+            return false;
+        };
+        let other = if by_us { theirs } else { ours };
+        let (Some(new), Some(replacement)) = (new, other) else {
+            return false;
+        };
+        if class(&replacement) == class(&new) {
+            return false;
+        }
+        self.contested.remove(old_path);
+        self.edits.insert(old_path.clone(), other);
+        let sides = self.contested.entry(new_path.clone()).or_default();
+        sides[0] = base;
+        sides[if by_us { 1 } else { 2 }] = Some(new);
+        true
+    }
+
     /// The renamed file that is `new` at its new path, with the other side's change; nothing is left at
-    /// the old one. `None` if the other side has something of another type there.
+    /// the old one.
     fn taken_along(&mut self, old_path: &BString, new: Option<Side>, by_us: bool) -> Option<Moved> {
         let contested = self.contested.get(old_path).copied();
         let (base, other) = match (contested, self.deleted.get(old_path)) {
@@ -149,9 +182,6 @@ impl State<'_> {
             (None, None) => return None,
         };
         let new = new?;
-        if other.is_some_and(|other| class(&other) != class(&new)) {
-            return None;
-        }
         let sides = if by_us {
             [Some(base), Some(new), other]
         } else {

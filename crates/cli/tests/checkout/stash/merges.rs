@@ -156,6 +156,21 @@ pub const CASES: &[(&str, &[&str], &[&str])] = &[
         &["mv f new", "w new 1 a"],
         &["c new x", "w f 1 b"],
     ),
+    (
+        "a rename, and a link in the old place",
+        &["rm f", "ln f z"],
+        &["mv f moved"],
+    ),
+    (
+        "a rename with a change, and a link in the old place",
+        &["mv f moved", "w moved 1 a"],
+        &["rm f", "ln f z"],
+    ),
+    (
+        "a rename onto a new file, and a link in the old place",
+        &["mv f new"],
+        &["rm f", "ln f z", "c new x"],
+    ),
     ("two renames to two paths", &["mv f a"], &["mv f b"]),
     (
         "an empty file moved, and changed",

@@ -25,8 +25,9 @@ pub(crate) enum Action {
     Write(Side),
     /// Remove it from both. The file must match the index.
     Remove,
-    /// It is and stays out of the index; nothing may be in its place.
-    StayAbsent,
+    /// It is and stays out of the index; nothing may be in the place of this, which the tree before
+    /// has.
+    StayAbsent(Side),
     /// It is and stays out of the index, whatever is in its place.
     Ignore,
     /// Refuse: something would be lost.
@@ -47,7 +48,7 @@ pub(crate) fn two_way(
             (Some(old), Some(new)) if old == new => Action::Ignore,
             (Some(_), Some(_)) => Action::Reject(Reason::WouldOverwrite),
             (None, Some(new)) => Action::Write(new),
-            (Some(_), None) => Action::StayAbsent,
+            (Some(old), None) => Action::StayAbsent(old),
             (None, None) => Action::Ignore,
         },
         Current::Unmerged => Action::Reject(Reason::WouldOverwrite),
@@ -160,7 +161,7 @@ pub(crate) fn three_way(
     if aggressive && is_deleted {
         return ThreeWay::Action(match (is_there, head) {
             (true, _) => Action::Remove,
-            (false, Some(_)) => Action::StayAbsent,
+            (false, Some(head)) => Action::StayAbsent(head),
             (false, None) => Action::Ignore,
         });
     }
@@ -190,7 +191,7 @@ mod tests {
         let cases = [
             ("0", Current::Absent, None, None, Action::Ignore),
             ("1", Current::Absent, None, Some(a), Action::Write(a)),
-            ("2", Current::Absent, Some(a), None, Action::StayAbsent),
+            ("2", Current::Absent, Some(a), None, Action::StayAbsent(a)),
             ("3 same", Current::Absent, Some(a), Some(a), Action::Ignore),
             ("3 differs", Current::Absent, Some(a), Some(b), reject),
             ("4", have(a), None, None, Action::Keep),
@@ -275,7 +276,10 @@ mod tests {
         let gone = Current::Absent;
         assert_eq!(merged(gone, there, none, none), action(Action::Ignore));
         assert_eq!(merged(gone, there, none, there), action(Action::Ignore));
-        assert_eq!(merged(gone, there, there, none), action(Action::StayAbsent));
+        assert_eq!(
+            merged(gone, there, there, none),
+            action(Action::StayAbsent(a))
+        );
         let have = Current::Merged(a);
         assert_eq!(merged(have, there, there, none), action(Action::Remove));
     }

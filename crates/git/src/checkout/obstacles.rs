@@ -77,9 +77,11 @@ fn visits<'t>(transition: &'t Transition) -> Vec<(&'t BStr, Visit)> {
         let gitlink = entry.mode == Mode::Gitlink;
         (index.path(entry), Visit::New { write, gitlink })
     });
-    let gone = |gitlink| move |path: &'t BString| (path.as_bstr(), Visit::Gone { gitlink });
-    let files = transition.must_be_absent.iter().map(gone(false));
-    let links = transition.absent_links.iter().map(gone(true));
+    let gone = |path: &'t BString, gitlink| (path.as_bstr(), Visit::Gone { gitlink });
+    let files = transition.must_be_absent.iter();
+    let files = files.map(|path| gone(path, false));
+    let links = transition.absent_links.iter();
+    let links = links.map(|(path, _)| gone(path, true));
     let replaced = transition.became_directories.iter();
     let mut visits: Vec<(&BStr, Visit)> = new
         .chain(files)

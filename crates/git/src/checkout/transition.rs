@@ -8,6 +8,7 @@ use crate::tree::{Change, Difference, Side};
 use crate::worktree::state::State;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
+use gix_hash::ObjectId;
 use hedgerow_tree::EntryKind;
 use std::collections::BTreeMap;
 
@@ -109,8 +110,8 @@ pub(crate) struct Transition {
     pub removals: Vec<Remove>,
     /// Paths that must not exist though nothing is written to them.
     pub must_be_absent: Vec<BString>,
-    /// The same for submodules, whose directories may stay.
-    pub absent_links: Vec<BString>,
+    /// The same for submodules, whose directories may stay, with the commits that the old tree has.
+    pub absent_links: Vec<(BString, ObjectId)>,
     /// Files to be removed that are directories now.
     pub became_directories: Vec<BString>,
     /// For each row of the new index that is kept unchanged, the row of its state.
@@ -223,7 +224,7 @@ struct Outputs {
     writes: Vec<Write>,
     removals: Vec<Remove>,
     must_be_absent: Vec<BString>,
-    absent_links: Vec<BString>,
+    absent_links: Vec<(BString, ObjectId)>,
     became_directories: Vec<BString>,
     kept_from: Vec<Option<u32>>,
     left_despite_sparse: Vec<BString>,
@@ -317,13 +318,6 @@ impl Join<'_> {
 
     fn act(&mut self, path: &BStr, row: Option<usize>, change: Option<&Change>) -> Result<()> {
         let action = self.action(row, change);
-        let was_link = |old: Side| old.kind == EntryKind::Gitlink;
-        if action == Action::StayAbsent && change.and_then(|it| it.old).is_some_and(was_link) {
-            if self.start.effect == Effect::Both && !self.forces() {
-                self.out.absent_links.push(path.to_owned());
-            }
-            return Ok(());
-        }
         self.perform(path, row, action)
     }
 
@@ -376,8 +370,11 @@ impl Join<'_> {
             },
             (Action::Write(side), _) => self.write(path, row, side)?,
             (Action::Remove, Some(row)) => self.remove(path, row),
-            (Action::StayAbsent, _) if !writes || self.forces() => {}
-            (Action::StayAbsent, _) => self.out.must_be_absent.push(path.to_owned()),
+            (Action::StayAbsent(_), _) if !writes || self.forces() => {}
+            (Action::StayAbsent(old), _) if old.kind == EntryKind::Gitlink => {
+                self.out.absent_links.push((path.to_owned(), old.id));
+            }
+            (Action::StayAbsent(_), _) => self.out.must_be_absent.push(path.to_owned()),
             (Action::Reject(reason), _) => self.out.rejects.add(reason, path),
             (Action::Keep | Action::Remove | Action::Ignore, _) => {}
         }

@@ -308,6 +308,63 @@ fn changes_that_git_loses_are_kept() {
     assert_eq!(copy.read("base"), b"mine\n");
 }
 
+/// Its repository is asked all the same, and it stays where it is if nothing is in the way.
+#[test]
+fn submodules_that_the_index_no_longer_has_are_tried() {
+    let scene = Scene::new("sha1");
+    let moves: [&[&str]; 6] = [
+        &["checkout", "-q", "--recurse-submodules", "none"],
+        &["checkout", "-q", "--recurse-submodules", "modify"],
+        &["reset", "--merge", "--recurse-submodules"],
+        &["reset", "--keep", "--recurse-submodules", "none"],
+        &[
+            "read-tree",
+            "-m",
+            "-u",
+            "--recurse-submodules",
+            "HEAD",
+            "none",
+        ],
+        &["reset", "--hard", "--recurse-submodules", "modify"],
+    ];
+    for words in moves {
+        for edited in [None, Some("sub/file"), Some("sub/new")] {
+            let mut pair = scene.pair("add");
+            pair.each("out of the index", |it| {
+                it.git(&["rm", "-q", "--cached", "sub"]);
+                if let Some(path) = edited {
+                    it.write(path, "edit\n");
+                }
+            });
+            pair.same(words);
+        }
+    }
+}
+
+/// Git finds no repository there.
+#[test]
+fn what_is_forced_keeps_changes_of_a_submodule_new_to_the_index_and_not_connected() {
+    let scene = Scene::new("sha1");
+    for (words, is_refused) in [
+        (
+            &["checkout", "-f", "--recurse-submodules", "modify"][..],
+            true,
+        ),
+        (&["reset", "--hard", "--recurse-submodules", "modify"], true),
+        // Its files need not change.
+        (&["reset", "--hard", "--recurse-submodules"], false),
+    ] {
+        let copy = scene.copy("add");
+        copy.git(&["rm", "-q", "--cached", "sub"]);
+        fs::remove_file(copy.root.join("sub/.git")).unwrap();
+        copy.write("sub/file", "edit\n");
+        let outcome = copy_says(&copy, words);
+        assert_eq!(outcome.code != 0, is_refused, "{words:?}");
+        assert_eq!(outcome.stderr.contains("sub/file"), is_refused);
+        assert_eq!(copy.read("sub/file"), b"edit\n");
+    }
+}
+
 fn copy_says(copy: &Repository, words: &[&str]) -> hedgerow_testkit::Outcome {
     let mut command = crate::HEDGEROW.command(&copy.root);
     command.args(words);

@@ -70,6 +70,8 @@ struct Task {
     force: bool,
     /// Its commit is the same in the index: it stays where it is if it cannot move.
     is_optional: bool,
+    /// It is only tried whether it could move: the index does not have it, and it stays.
+    is_only_tried: bool,
     /// Something else comes into its place.
     is_replaced: bool,
     /// What goes from its place before it comes: paths in it.
@@ -131,7 +133,7 @@ impl SubmoduleMoves {
                 next.rejects.add(Reason::NotUpToDate, task.path.clone());
             }
             next.rejects.add(Reason::Submodule, task.path);
-        } else if trial.stays {
+        } else if trial.stays || task.is_only_tried {
         } else if task.new.is_some() {
             self.arriving.push(task);
         } else {
@@ -210,6 +212,7 @@ struct Commits {
     old: Option<ObjectId>,
     new: Option<ObjectId>,
     is_optional: bool,
+    is_only_tried: bool,
 }
 
 impl Planner<'_> {
@@ -254,6 +257,7 @@ impl Planner<'_> {
             old: Some(entry.id),
             new: None,
             is_optional: false,
+            is_only_tried: false,
         };
         for removal in &next.removals {
             let entry = &old.entries()[removal.row as usize];
@@ -270,6 +274,7 @@ impl Planner<'_> {
                     old: known.map(|known| known.id),
                     new: Some(entry.id),
                     is_optional: false,
+                    is_only_tried: false,
                 };
                 found.insert(path.to_owned(), commits);
             } else if let Some(known) = known {
@@ -284,8 +289,17 @@ impl Planner<'_> {
                     old: Some(entry.id),
                     new: Some(entry.id),
                     is_optional: !self.around.force,
+                    is_only_tried: false,
                 });
             }
+        }
+        for (path, id) in &next.absent_links {
+            found.entry(path.clone()).or_insert(Commits {
+                old: Some(*id),
+                new: None,
+                is_optional: false,
+                is_only_tried: true,
+            });
         }
         found
     }
@@ -333,6 +347,7 @@ impl Planner<'_> {
             new,
             force,
             is_optional: commits.is_optional || self.around.force && !force && old == new,
+            is_only_tried: commits.is_only_tried,
             is_replaced: new.is_none() && self.comes_into(path),
             freed: if is_populated {
                 BTreeSet::new()

@@ -142,6 +142,13 @@ impl Runner<'_> {
             return Ok(());
         }
         let at = From::Commit;
+        if let (None, Some(new)) = (task.old, task.new) {
+            // Git asks of what is new to the index whether its place could be freed.
+            trial.said = self.try_reading(task, submodule, at(new), None)?;
+            if !trial.said.is_empty() {
+                return Ok(());
+            }
+        }
         if let Some(old) = task.old.filter(|old| *old != head) {
             let before_new = task.new.is_none();
             if before_new {
@@ -186,14 +193,15 @@ impl Runner<'_> {
     }
 
     /// What a submodule that is not connected is moved from, if something is in its directory. Where its
-    /// index still has files, only the connection is lost.
+    /// index still has files, only the connection is lost. What is new to the index is not overwritten
+    /// then: git finds no repository there, and refuses, whatever is forced.
     fn stale(&self, task: &Task, submodule: &Repository) -> Result<Option<From>> {
         if !task.is_there || is_free(task)? {
             return Ok(None);
         }
         let has_files = !read_index(submodule)?.entries().is_empty();
         Ok(Some(match submodule.head()?.id() {
-            Some(_) if has_files && task.force => From::Anything,
+            Some(_) if has_files && task.force && task.old.is_some() => From::Anything,
             Some(head) if has_files => From::Commit(head),
             _ => From::Nothing,
         }))

@@ -103,8 +103,7 @@ impl Ignore {
 
 impl Backtracking {
     fn matches(&self, path: &[u8]) -> Result<bool> {
-        let text: String = path.iter().copied().map(char::from).collect();
-        self.regex.is_match(&text).map_err(|error| Error::Pattern {
+        self.regex.is_match(path).map_err(|error| Error::Pattern {
             path: self.path.clone(),
             line: self.line,
             pattern: self.pattern.clone(),
@@ -143,6 +142,7 @@ fn compile_backtracking(pattern: &Pattern, regex: &[u8]) -> Result<Backtracking>
     let translation =
         translate(regex, Dialect::Backtracking).map_err(|reason| invalid(pattern, reason))?;
     let regex = fancy_regex::RegexBuilder::new(&format!(r"\A(?:{})", translation.regex))
+        .bytes_mode(fancy_regex::BytesMode::Ascii)
         .backtrack_limit(STEPS_BACK)
         .delegate_size_limit(PROGRAM_BYTES)
         .delegate_dfa_size_limit(TABLE_BYTES)

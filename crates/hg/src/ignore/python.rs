@@ -13,8 +13,8 @@ use std::fmt::Write;
 pub(super) enum Dialect {
     /// The crate `regex`, for bytes, in linear time.
     Linear,
-    /// The crate `fancy-regex`, which supports look-around and back-references. It matches text, so
-    /// every byte is represented by the character with its number.
+    /// The crate `fancy-regex`, for bytes too, which supports look-around and back-references: groups
+    /// capture.
     Backtracking,
 }
 
@@ -192,9 +192,11 @@ impl<'pattern> Translator<'pattern> {
         match byte {
             b'A' => self.push(r"\A", Last::Nothing),
             b'Z' => self.push(r"\z", Last::Nothing),
-            b'b' | b'B' => self.boundary(byte == b'b'),
+            b'b' => self.push(r"\b", Last::Nothing),
+            b'B' => self.push(r"\B", Last::Nothing),
             b'd' | b'D' | b's' | b'S' | b'w' | b'W' => {
-                self.push(&self.set(byte), Last::Repeatable);
+                write_set(&mut self.regex, byte);
+                self.last = Last::Repeatable;
             }
             b'0'..=b'9' => self.digits(byte)?,
             byte => {
@@ -203,36 +205,6 @@ impl<'pattern> Translator<'pattern> {
             }
         }
         Ok(())
-    }
-
-    fn boundary(&mut self, positive: bool) {
-        let text = match (self.dialect, positive) {
-            (Dialect::Linear, true) => r"\b",
-            (Dialect::Linear, false) => r"\B",
-            (Dialect::Backtracking, true) => concat!(
-                "(?:(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])",
-                "|(?<=[0-9A-Za-z_])(?![0-9A-Za-z_]))"
-            ),
-            (Dialect::Backtracking, false) => concat!(
-                "(?:(?<![0-9A-Za-z_])(?![0-9A-Za-z_])",
-                "|(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_]))"
-            ),
-        };
-        self.push(text, Last::Nothing);
-    }
-
-    /// A predefined set, given by its letter, of ASCII characters only.
-    fn set(&self, letter: u8) -> String {
-        let text = match (self.dialect, letter) {
-            (Dialect::Linear, letter) => return format!("\\{}", char::from(letter)),
-            (_, b'd') => "[0-9]",
-            (_, b'D') => "[^0-9]",
-            (_, b's') => r"[\x09-\x0d\x20]",
-            (_, b'S') => r"[^\x09-\x0d\x20]",
-            (_, b'w') => "[0-9A-Za-z_]",
-            (_, _) => "[^0-9A-Za-z_]",
-        };
-        text.to_owned()
     }
 
     /// Translates a backslash and a digit: a byte in octal, or a back-reference.
@@ -430,6 +402,12 @@ fn write_literal(regex: &mut String, byte: u8) {
         // Writing to a string does not fail.
         byte => drop(write!(regex, "\\x{byte:02x}")),
     }
+}
+
+/// Writes a predefined set, given by its letter, inside or outside a class.
+fn write_set(regex: &mut String, letter: u8) {
+    regex.push('\\');
+    regex.push(char::from(letter));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Character classes (in brackets).
 
-use super::{write_literal, Last, Translator};
+use super::{write_literal, write_set, Last, Translator};
 
 enum Item {
     Byte(u8),
@@ -28,7 +28,7 @@ impl Translator<'_> {
             if !is_range {
                 match low {
                     Item::Byte(byte) => write_literal(&mut self.regex, byte),
-                    Item::Set(letter) => self.regex.push_str(&self.set(letter)),
+                    Item::Set(letter) => write_set(&mut self.regex, letter),
                 }
                 continue;
             }

@@ -34,7 +34,9 @@ fn quota_below(root: &Path) -> Option<f64> {
     let mut smallest: Option<f64> = None;
     for (version, group) in groups.lines().filter_map(parse_group) {
         let of_version = |mount: &Mount<'_>| mount.version == version;
-        let Some(mount) = mounts.lines().filter_map(parse_mount).find(of_version) else {
+        // Most lines are of other file systems.
+        let lines = mounts.lines().filter(|line| line.contains(" - cgroup"));
+        let Some(mount) = lines.filter_map(parse_mount).find(of_version) else {
             continue;
         };
         for directory in directories(root, &mount, group) {

@@ -5,7 +5,6 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, ResolveFlags, CWD};
 use std::ffi::{CStr, OsStr};
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -376,7 +375,7 @@ fn open_stepwise(at: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> io::Result<O
 
 pub(crate) fn list(fd: &OwnedFd) -> io::Result<Vec<DirEntry>> {
     fault::check(Op::Read)?;
-    let mut buffer = vec![MaybeUninit::uninit(); LIST_BUFFER_BYTES];
+    let mut buffer = Box::new_uninit_slice(LIST_BUFFER_BYTES);
     let mut listing = RawDir::new(fd, &mut buffer);
     let mut entries = Vec::new();
     while let Some(entry) = listing.next() {

@@ -36,7 +36,7 @@ pub struct OpenDirectory {
 /// Buffer for reading directory entries. It can be reused for any number of directories.
 #[derive(Debug)]
 pub struct ReadBuffer {
-    bytes: Vec<MaybeUninit<u8>>,
+    bytes: Box<[MaybeUninit<u8>]>,
 }
 
 /// The names and kinds of a directory's entries. All names share one buffer.
@@ -225,7 +225,8 @@ const READ: OFlags = OFlags::RDONLY
 impl Default for ReadBuffer {
     fn default() -> Self {
         ReadBuffer {
-            bytes: vec![MaybeUninit::uninit(); READ_BUFFER_BYTES],
+            // Only what the kernel writes to is touched.
+            bytes: Box::new_uninit_slice(READ_BUFFER_BYTES),
         }
     }
 }

@@ -27,6 +27,7 @@ use bstr::{BStr, BString, ByteSlice};
 use gix_config::file::{includes, init, Metadata, SectionRef};
 use gix_config::path::interpolate;
 use gix_config::{File, Source};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// A configuration file larger than this is refused.
@@ -41,6 +42,8 @@ const SYSTEM_FILE: &str = "/etc/gitconfig";
 pub struct Config {
     file: File,
     home: Option<PathBuf>,
+    /// Every key that is set, in lower case: most of those that are asked for are not.
+    keys: HashSet<BString>,
 }
 
 /// The repository whose own files belong to a configuration.
@@ -68,19 +71,31 @@ impl Config {
             .resolve_includes(options)
             .map_err(|error| bad(include_words(&error)))?;
         append(&mut merged, overrides(environment)?)?;
-        Ok(Config {
-            file: merged,
-            home: environment.home.clone(),
-        })
+        Ok(Config::of(merged, environment.home.clone()))
     }
 
     /// The configuration of one file alone, such as `.gitmodules`, includes unfollowed. `path` is what
     /// errors name.
     pub(crate) fn of_file(content: &[u8], path: &Path) -> Result<Self> {
-        Ok(Config {
-            file: parse(content, path, Source::Local)?,
-            home: None,
-        })
+        Ok(Config::of(parse(content, path, Source::Local)?, None))
+    }
+
+    fn of(file: File, home: Option<PathBuf>) -> Self {
+        let keys_of = |section: SectionRef<'_>| {
+            let header = section.header();
+            let mut start = BString::from(header.name().to_ascii_lowercase());
+            if let Some(subsection) = header.subsection_name() {
+                start.push(b'.');
+                start.extend(subsection.to_ascii_lowercase());
+            }
+            start.push(b'.');
+            let body = section.body();
+            let key = |name: &[u8]| [&start[..], &name.to_ascii_lowercase()].concat().into();
+            let names = body.value_names();
+            names.map(|name| key(name.as_ref())).collect::<Vec<_>>()
+        };
+        let keys = file.sections().flat_map(keys_of).collect();
+        Config { file, home, keys }
     }
 
     /// The last value of `key` (`section.name` or `section.subsection.name`), if it has one. A
@@ -200,6 +215,10 @@ impl Config {
     }
 
     fn lookup(&self, key: &str) -> Option<SettingFound> {
+        let lower = key.to_ascii_lowercase();
+        if !self.keys.contains(lower.as_bytes().as_bstr()) {
+            return None;
+        }
         let mut origin = String::new();
         let value = self.file.string_implicit_filter(key, |meta| {
             origin = origin_words(meta);

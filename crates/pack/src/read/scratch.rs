@@ -7,8 +7,8 @@ use std::ops::Deref;
 /// alternate, as a large object and the delta that it is built from, and fresh memory costs a page
 /// fault for every 4 KiB.
 const SMALL_USES: u32 = 32;
-/// The least that is allocated.
-const LEAST_BYTES: usize = SMALL_BYTES as usize / 16;
+/// The least that is allocated. A command that reads one commit and one tree touches no more.
+const LEAST_BYTES: usize = SMALL_BYTES as usize / 128;
 
 /// Bytes that are overwritten from object to object; more than the last object needs, and left over
 /// from those before it.

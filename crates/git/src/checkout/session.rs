@@ -4,7 +4,7 @@
 use super::recursion::Recursion;
 use crate::index::Index;
 use crate::repository::Repository;
-use crate::worktree::Worktree;
+use crate::worktree::{check_paths, OldIndex, Worktree};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Execution;
@@ -49,6 +49,13 @@ impl<'r> Session<'r> {
             lock: Some(lock),
             ..session
         })
+    }
+
+    /// The index, whose paths were checked: files in their places are written and removed.
+    pub(crate) fn read_index(&self) -> Result<OldIndex> {
+        let old = self.worktree.read_index()?;
+        check_paths(&old.index, self.names())?;
+        Ok(old)
     }
 
     /// Opens the working tree without a lock on the index, which is not written.

@@ -177,6 +177,7 @@ pub(crate) fn move_to<'r>(
         old: tree_of(old.commit())?,
         new: tree_of(target.commit)?,
         way,
+        starts_anew: true,
         untracked: match (options.overwrite_untracked, options.keep_ignored) {
             (true, _) => Untracked::Overwrite,
             (false, true) => Untracked::KeepIgnored,

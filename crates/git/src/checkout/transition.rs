@@ -421,7 +421,6 @@ impl Join<'_> {
             (false, true) => match state {
                 // Where there is no file, its directories go if they are empty.
                 _ if matches!(state, State::Clean | State::Absent)
-                    || self.forces()
                     // Of a submodule, git takes the directory if it is empty.
                     || entry.mode == Mode::Gitlink && state != State::Blocked =>
                 {
@@ -512,7 +511,12 @@ impl Join<'_> {
         let is_outside = self.start.sparse && (self.start.is_excluded)(path);
         // A file of a conflict is nobody's work.
         let is_unmerged = entry.flags.stage != Stage::Merged;
-        if !writes {
+        let clash = self.clashes.get(&row);
+        let is_below_file = matches!(clash, Some(Clash::BelowFile | Clash::BelowSubmodule));
+        if is_unmerged && is_below_file && !self.forces() && state != State::Absent {
+            // It would go for a file in the place of its directory; that file could wait.
+            self.out.rejects.add(Reason::NotUpToDate, path);
+        } else if !writes {
             if !is_unmerged {
                 self.may_replace(row, path);
             }
@@ -546,14 +550,10 @@ impl Join<'_> {
         let entry = self.start.index.entries()[row];
         match (self.start.states[row], clash) {
             (State::Absent | State::Blocked, _) => {}
-            // Only in a sparse checkout does git keep it, and then it does not make the file.
-            (State::Clean, Clash::BelowFile) if self.start.sparse && !self.forces() => {
-                self.out.rejects.add(Reason::NotUpToDate, path);
-            }
-            (State::Clean, Clash::BelowFile) => self.out.removals.push(removal(row, &entry)),
-            // Git keeps it beside the submodule.
-            (State::Clean, Clash::BelowSubmodule) if self.forces() => {
-                self.out.removals.push(removal(row, &entry));
+            // Only in a sparse checkout, and in a reset to one of several trees, does git keep it, and
+            // then it does not make the file.
+            (State::Clean, Clash::BelowFile) if !self.start.sparse && !self.forces() => {
+                self.out.removals.push(removal(row, &entry))
             }
             (_, Clash::BelowFile | Clash::BelowSubmodule) => {
                 self.out.rejects.add(Reason::NotUpToDate, path)

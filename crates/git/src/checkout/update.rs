@@ -5,7 +5,7 @@ use super::from_known::changes_from;
 use super::obstacles::{clear, first_blocking, Inquiry, Untracked};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::recursion::{Around, SubmoduleMoves};
-use super::rejects::ancestors;
+use super::rejects::{ancestors, Reason};
 use super::removal::Removals;
 use super::session::{Session, SparseWords};
 use super::shares::{adopt, keep_share, refuse_in_shares, Share};
@@ -38,6 +38,8 @@ pub(crate) struct Move<'a> {
     pub new: Option<ObjectId>,
     /// What becomes of the user's changes.
     pub way: Way,
+    /// Without an index, nothing is staged as deleted: all files are checked out for the first time.
+    pub starts_anew: bool,
     /// What becomes of untracked files.
     pub untracked: Untracked,
     /// Compare the result with `new` and the working tree, to report what is still changed.
@@ -115,8 +117,11 @@ pub(crate) fn update_amending(
         effect: Effect::Both,
     })?;
     drop(changes);
-    if old.is_new && matches!(way, Way::Switch | Way::Keep) {
+    if old.is_new && job.starts_anew && way == Way::Switch {
         next.must_be_absent = gone(session, job)?;
+    }
+    if let (Way::Keep, Some(tree)) = (way, job.new) {
+        refuse_held(session, tree, &old.index, &states, &mut next)?;
     }
     if let Share::Of(shard) = job.share {
         keep_share(&mut next, shard);
@@ -234,6 +239,39 @@ pub(crate) fn carry_out(
     refresh(next, before.refreshed);
     smudge_racy(next, before.old, before.states);
     Ok(Some(done))
+}
+
+/// Refuses to take what is staged of files that the user told git to leave alone: they are not what
+/// was staged, and what was would be nowhere.
+fn refuse_held(
+    session: &Session<'_>,
+    tree: ObjectId,
+    old: &Index,
+    states: &[State],
+    next: &mut Transition,
+) -> Result<()> {
+    let held = next.kept_from.iter().flatten().map(|row| *row as usize);
+    let held = held.filter(|row| {
+        let flags = old.entries()[*row].flags;
+        let is_same = matches!(states[*row], State::Clean | State::Absent);
+        (flags.assume_valid || flags.skip_worktree) && !is_same
+    });
+    let held: Vec<usize> = held.collect();
+    if held.is_empty() {
+        return Ok(());
+    }
+    let (names, engine) = (session.names(), session.engine());
+    let tree = Difference::between(session.repository, None, Some(tree), names, &engine)?;
+    for row in held {
+        let entry = &old.entries()[row];
+        let path = old.path(entry);
+        let change = tree.changes().iter().find(|it| tree.path(it) == path);
+        let side = change.and_then(|change| change.new);
+        if side.is_none_or(|side| (side.id, Mode::from(side.kind)) != (entry.id, entry.mode)) {
+            next.rejects.add(Reason::NotUpToDate, path);
+        }
+    }
+    Ok(())
 }
 
 /// The index whose content is `tree`, with what `index` knows of the same files.
@@ -412,7 +450,7 @@ pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&En
 /// The rules that decide, and the changes. If the index is known to equal a tree, only what differs
 /// from the new one is needed.
 fn plan(session: &Session<'_>, job: &Move<'_>, old: &OldIndex) -> Result<(Rules, Difference)> {
-    let is_new = old.is_new;
+    let is_new = old.is_new && job.starts_anew;
     if matches!(job.way, Way::Switch | Way::Keep) {
         let from = if is_new { None } else { job.old };
         let (names, engine) = (session.names(), session.engine());

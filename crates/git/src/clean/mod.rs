@@ -12,7 +12,7 @@ use crate::repository::Repository;
 use crate::status::exclusion::Rules;
 use crate::status::remarks::{could_not_list, Warning};
 use crate::worktree::pathspecs::Pathspecs;
-use crate::worktree::Worktree;
+use crate::worktree::{check_paths, Worktree};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Execution;
@@ -155,6 +155,7 @@ pub fn clean(repository: &Repository, options: &Options) -> Result<Cleaned> {
 fn find(worktree: &Worktree<'_>, options: &Options) -> Result<(Vec<BString>, Vec<Warning>)> {
     let repository = worktree.repository;
     let index = worktree.read_index()?.index;
+    check_paths(&index, worktree.names())?;
     let rules = match options.ignored {
         Ignored::Removed => Rules::none(worktree),
         Ignored::Kept | Ignored::Only => Rules::standard(worktree)?,

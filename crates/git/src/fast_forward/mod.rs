@@ -336,6 +336,7 @@ impl Journey<'_> {
             old: self.old.as_ref().map(tree_of).transpose()?,
             new: Some(tree_of(&self.new)?),
             way: Way::Switch,
+            starts_anew: false,
             untracked: if options.keep_ignored {
                 Untracked::KeepIgnored
             } else {

@@ -3,7 +3,7 @@
 use super::ObjectWriter;
 use crate::index::Mode;
 use crate::repository::Repository;
-use crate::Result;
+use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Options;
@@ -33,9 +33,13 @@ pub(crate) fn write_tree<'a>(
         known: HashSet::new(),
         missing: Vec::new(),
     };
+    let rows: Vec<TreeRow<'_>> = rows.collect();
     let mut directory: &[u8] = b"";
-    for row in rows {
+    for row in &rows {
         let (parent, name) = hedgerow_tree::split_path(row.path);
+        if parent != directory {
+            refuse_file_above(&rows, row.path)?;
+        }
         trees.change(directory, parent)?;
         directory = parent;
         trees.add(row.mode, name, &row.id);
@@ -46,6 +50,20 @@ pub(crate) fn write_tree<'a>(
     let Trees { missing, .. } = trees;
     writer.write_all(ObjectKind::Tree, &missing, options)?;
     Ok(root)
+}
+
+/// Refuses rows that have a file in the place of a directory above `path`: its tree would have two
+/// entries of one name.
+fn refuse_file_above(rows: &[TreeRow<'_>], path: &BStr) -> Result<()> {
+    for end in path.find_iter(b"/") {
+        let above = path[..end].as_bstr();
+        if rows.binary_search_by(|row| row.path.cmp(above)).is_ok() {
+            return Err(Error::Setup {
+                reason: format!("You have both {above} and {path}"),
+            });
+        }
+    }
+    Ok(())
 }
 
 struct Trees<'a> {

@@ -37,6 +37,15 @@ pub(crate) trait RefStore: Debug + Send + Sync {
     /// Whether anything is stored under `name`, be it a reference or not.
     fn contains(&self, name: &BStr) -> Result<bool>;
 
+    /// Makes sure that `name`, which was not found, is not there: where files are removed because HEAD
+    /// leads to no commit, a search that was led astray would cost them.
+    ///
+    /// # Errors
+    /// It is there, but where it should not be.
+    fn check_absent(&self, _name: &BStr) -> Result<()> {
+        Ok(())
+    }
+
     /// Shows all references whose full name starts with `prefix`, which ends in `/`, to `visit`, in
     /// the order of their names, each once. One that is deleted meanwhile may be left out.
     ///

@@ -18,7 +18,12 @@ impl Repository {
                 target: Some(name),
                 id,
                 ..
-            }) => Ok(Head::Branch { name, id }),
+            }) => {
+                if id.is_none() {
+                    self.refs.check_absent(name.as_bstr())?;
+                }
+                Ok(Head::Branch { name, id })
+            }
             Some(Reference { id: Some(id), .. }) => Ok(Head::Detached { id }),
             _ => Err(problem("HEAD".into(), ReferenceProblem::Absent)),
         }

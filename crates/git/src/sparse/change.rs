@@ -85,6 +85,7 @@ pub fn set(repository: &Repository, words: &[BString], options: &SparseOptions) 
         change.wanted(words)?
     };
     let rules = SparseRules::of_words(&words, change.is_cone)?;
+    change.refuse_intended(&rules)?;
     change.record_modes()?;
     change.write_and_apply(&rules)
 }
@@ -324,12 +325,8 @@ impl<'a> Change<'a> {
 
     fn apply(&mut self, rules: &SparseRules) -> Result<Changed> {
         let (execution, threshold) = (&self.options.execution, self.options.threshold);
-        let is_collapsed = self.options.modes.sparse_index;
-        let is_collapsed = is_collapsed.unwrap_or(self.repository.settings().index_sparse);
-        let form = match rules {
-            SparseRules::Cone(cone) if is_collapsed => IndexForm::Collapsed(cone.clone()),
-            _ => IndexForm::Full,
-        };
+        self.refuse_intended(rules)?;
+        let form = self.form(rules);
         let run = |repository: &Repository| apply(repository, rules, &form, threshold, execution);
         let mut done = self.repository.with_promised(run)?;
         if let (SparseRules::Cone(cone), 0) = (rules, done.unwritten) {
@@ -337,6 +334,35 @@ impl<'a> Change<'a> {
             done.warnings.extend(warnings);
         }
         self.finish(done)
+    }
+
+    fn form(&self, rules: &SparseRules) -> IndexForm {
+        let is_collapsed = self.options.modes.sparse_index;
+        let is_collapsed = is_collapsed.unwrap_or(self.repository.settings().index_sparse);
+        match rules {
+            SparseRules::Cone(cone) if is_collapsed => IndexForm::Collapsed(cone.clone()),
+            _ => IndexForm::Full,
+        }
+    }
+
+    /// Refuses a sparse index with a file that is only to be added later, outside: git crashes when
+    /// it reads that, also where the directory has an entry for each file.
+    fn refuse_intended(&self, rules: &SparseRules) -> Result<()> {
+        if !matches!(self.form(rules), IndexForm::Collapsed(_)) {
+            return Ok(());
+        }
+        let Some((index, _)) = self.repository.load_index()? else {
+            return Ok(());
+        };
+        let matcher = rules.matcher(self.repository.settings().ignore_case);
+        let top = self.repository.work_tree();
+        let mut intended = index.iter().filter(|(_, entry)| entry.flags.intent_to_add);
+        match intended.find(|(path, _)| matcher.excludes_entry(path, top)) {
+            None => Ok(()),
+            Some((path, _)) => refused(&format!(
+                "'{path}' is only to be added later: git cannot read a sparse index without it"
+            )),
+        }
     }
 
     fn finish(&mut self, done: Done) -> Result<Changed> {

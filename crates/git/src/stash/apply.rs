@@ -171,6 +171,7 @@ pub fn apply(
         old: Some(current),
         new: Some(merged.tree),
         way: Way::Switch,
+        starts_anew: true,
         untracked: Untracked::Keep,
         list_changes: false,
         // With conflicts, the index keeps the changes of other files.

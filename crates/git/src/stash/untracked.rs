@@ -6,6 +6,7 @@ use crate::index::{Builder, EntryStat, Flags, Index, Mode, Version};
 use crate::repository::Repository;
 use crate::status::{self, IgnoreSubmodules, IgnoredFiles, RenameWish, UntrackedFiles};
 use crate::tree::Difference;
+use crate::worktree::{check_path, name_rules};
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -63,6 +64,11 @@ pub(super) fn list(
     let mut paths = found.untracked;
     paths.extend(found.ignored);
     paths.sort_unstable();
+    // A tree with such a name could not be checked out again.
+    let names = name_rules(repository);
+    for path in &paths {
+        check_path(path.as_bstr(), names)?;
+    }
     Ok(paths)
 }
 

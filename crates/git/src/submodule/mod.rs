@@ -20,6 +20,7 @@ use crate::display::relative;
 use crate::index::{Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::{check_paths, name_rules};
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
@@ -69,8 +70,11 @@ fn listed(repository: &Repository, index: &Index, pathspecs: &[BString]) -> Resu
 }
 
 pub(crate) fn read_index(repository: &Repository) -> Result<Index> {
-    let loaded = repository.load_index()?.map(|(index, _)| index);
-    Ok(loaded.unwrap_or_else(|| Index::empty(repository.hash_kind())))
+    let Some((index, _)) = repository.load_index()? else {
+        return Ok(Index::empty(repository.hash_kind()));
+    };
+    check_paths(&index, name_rules(repository))?;
+    Ok(index)
 }
 
 /// How a submodule is named: relative to the user's current directory, or below `above`, what the

@@ -52,9 +52,10 @@ impl Linked {
 }
 
 /// Where the Git directory of a submodule is, if it was cloned: below `modules`. One inside of
-/// that of another submodule is refused.
+/// that of another submodule is refused. A name that starts with a slash is below `modules`, too.
 pub(crate) fn git_dir_of(repository: &Repository, name: &BStr) -> Result<PathBuf> {
     let modules = repository.git_dir().join("modules");
+    let name = name.trim_start_with(|it| it == '/').as_bstr();
     for slash in name.find_iter(b"/") {
         let around = modules.join(OsStr::from_bytes(&name[..slash]));
         if is_git_dir(&around, repository.environment()) {

@@ -26,7 +26,7 @@ use compare::{Comparison, Settled};
 use gix_hash::ObjectId;
 use hedgerow_engine::{Execution, Jobs, Report};
 use hedgerow_fs::{Dir, LockFile, Stat, Timestamp};
-use hedgerow_tree::NameRules;
+use hedgerow_tree::{EntryKind, NameRules};
 use hedgerow_walk::Patterns;
 use sparse::SparsePatterns;
 use sparse_index::{collapse, IndexForm, SparseDirectory};
@@ -515,6 +515,34 @@ pub(crate) fn name_rules(repository: &Repository) -> NameRules {
         protect_ntfs: settings.protect_ntfs,
         protect_hfs: settings.protect_hfs,
     }
+}
+
+/// Refuses an index with a path that git would put into none, such as `../a` or `.git/config`.
+///
+/// # Errors
+/// [`Error::Setup`], with the first of them.
+pub(crate) fn check_paths(index: &Index, names: NameRules) -> Result<()> {
+    for (path, _) in index.iter() {
+        // Every other path has a component that starts with a letter or the like.
+        let is_plain = path.is_ascii() && path.find_byteset(b".~").is_none();
+        let is_whole = !path.is_empty() && !path.starts_with(b"/") && !path.ends_with(b"/");
+        if is_plain && is_whole && path.find(b"//").is_none() {
+            continue;
+        }
+        check_path(path, names)?;
+    }
+    Ok(())
+}
+
+/// Refuses a path that no index may have; a slash at its end is that of a directory.
+///
+/// # Errors
+/// [`Error::Setup`].
+pub(crate) fn check_path(path: &BStr, names: NameRules) -> Result<()> {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    hedgerow_tree::check_path(path, EntryKind::File, names).map_err(|error| Error::Setup {
+        reason: error.to_string(),
+    })
 }
 
 /// The index version that `index.version` asks for.

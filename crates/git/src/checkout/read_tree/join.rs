@@ -9,10 +9,11 @@ use crate::index::{Builder, EntryStat, Flags, Mode};
 use crate::tree::{Difference, Side};
 use crate::worktree::sparse::SparsePatterns;
 use crate::worktree::state::State;
-use crate::worktree::{version, OldIndex};
+use crate::worktree::{check_path, version, OldIndex};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use hedgerow_tree::NameRules;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is merged, and by which rules.
@@ -65,7 +66,7 @@ pub(super) fn joined(
     session: &Session<'_>,
     merge: &Merge<'_>,
 ) -> Result<std::result::Result<(Transition, bool), ReadTreeOutcome>> {
-    let prefix = prefix(&merge.options.mode);
+    let prefix = prefix(&merge.options.mode, session.names())?;
     let mut trees = Vec::new();
     for tree in &merge.options.trees {
         trees.push(Listing::of(session, *tree, &prefix)?);
@@ -195,15 +196,19 @@ fn decision(merge: &Merge<'_>, now: Current, sides: &[InTree], is_dirty: bool) -
 }
 
 /// The directory that the tree is read into, with a slash at its end; empty for the top.
-fn prefix(mode: &ReadTreeMode) -> BString {
+///
+/// # Errors
+/// No directory of that name may be in an index.
+fn prefix(mode: &ReadTreeMode, names: NameRules) -> Result<BString> {
     let ReadTreeMode::Prefix(prefix) = mode else {
-        return BString::default();
+        return Ok(BString::default());
     };
-    let mut prefix = prefix.trim_end_with(|it| it == '/').to_vec();
-    if !prefix.is_empty() {
-        prefix.push(b'/');
+    if prefix.is_empty() {
+        return Ok(BString::default());
     }
-    prefix.into()
+    check_path(prefix.as_bstr(), names)?;
+    let directory = prefix.strip_suffix(b"/").unwrap_or(prefix);
+    Ok([directory, b"/"].concat().into())
 }
 
 /// The index of trees that are read one over the other: a file gives way to a directory of any tree.

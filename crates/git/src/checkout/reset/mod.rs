@@ -218,6 +218,7 @@ fn move_head(
                 old: old.map(|commit| commit.tree),
                 new: Some(tree),
                 way,
+                starts_anew: false,
                 untracked: if way == Way::Overwrite {
                     Untracked::Overwrite
                 } else {

@@ -82,6 +82,13 @@ impl RefStore for Files {
         Ok(hedgerow_fs::lstat(&path)?.is_some() || self.read_packed(name)?.is_some())
     }
 
+    fn check_absent(&self, name: &BStr) -> Result<()> {
+        match self.packed.now()? {
+            Some(packed) => packed::check_absent(&packed, name),
+            None => Ok(()),
+        }
+    }
+
     /// Files come first: a reference that is packed in between is found all the same.
     fn list(&self, prefix: &BStr, visit: &mut Listed<'_>) -> Result<()> {
         let mut loose = Vec::new();

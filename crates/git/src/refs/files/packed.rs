@@ -212,6 +212,18 @@ fn is_plain(name: &[u8]) -> bool {
     ends_well && name.starts_with(b"refs/") && !name.contains_str(".lock")
 }
 
+/// Refuses a file that has `name` after all: the head of the file may say that it is sorted, when it is
+/// not.
+pub(super) fn check_absent(buffer: &Buffer, name: &BStr) -> Result<()> {
+    let line = [b" ", name.as_bytes(), b"\n"].concat();
+    if buffer.as_ref().contains_str(&line) {
+        return Err(Error::Setup {
+            reason: format!("cannot read packed-refs: it is not sorted, and has '{name}'"),
+        });
+    }
+    Ok(())
+}
+
 /// That `packed-refs` cannot be read, and why.
 pub(super) fn broken_packed(error: &gix_error::Error) -> Error {
     Error::Setup {

@@ -340,7 +340,10 @@ impl Scan<'_> {
     fn wants_only_tracked(&self, place: &Place<Directory>) -> bool {
         let (wish, data) = (self.inputs.wish, &place.data);
         let is_ignored = data.excluded == Some(true) && !data.rows.is_empty();
-        !wish.any() || is_ignored && !wish.ignored()
+        // What a hostile index has in there does not make the rest untracked files.
+        let mut above = place.path().split_str(b"/");
+        let is_in_git_dir = above.any(|name| self.is_git_dir(name));
+        !wish.any() || is_ignored && !wish.ignored() || is_in_git_dir
     }
 
     /// Takes a directory as it is known, instead of looking at it.

@@ -278,3 +278,151 @@ fn what_is_to_be_added_later_stays_below_a_file() {
         pair.both("reset", "", words, &[]);
     }
 }
+
+/// Without an index, what is at the place of a file of both commits counts as staged for deletion.
+#[test]
+fn ignored_files_stay_where_there_is_no_index() {
+    let origin = origin();
+    origin.write("new", "new\n");
+    origin.commit("two");
+    origin.git(&["checkout", "-q", "other"]);
+    for words in [
+        &["merge", "--ff-only", "main"][..],
+        &["reset", "--keep", "main"],
+        &["reset", "--keep"],
+        &["reset", "--merge", "main"],
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        pair.any_words = true;
+        pair.each("no index", |repository| {
+            repository.write(".git/info/exclude", "top\n");
+            repository.write("top", "precious\n");
+            repository.remove(".git/index");
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+        assert_eq!(pair.hedgerow.read("top"), b"precious\n", "{words:?}");
+    }
+}
+
+/// The file that is to come needs the place of the directory.
+#[test]
+fn a_conflict_stays_below_a_file_that_is_to_come() {
+    let origin = origin();
+    origin.write("d/t", "1\n");
+    origin.commit("add");
+    origin.git(&["checkout", "-q", "-b", "side"]);
+    origin.write("d/t", "2\n");
+    origin.commit("side");
+    origin.git(&["checkout", "-q", "main"]);
+    origin.git(&["rm", "-q", "d/t"]);
+    origin.commit("remove");
+    origin.git(&["checkout", "-q", "-b", "file"]);
+    origin.write("d", "a file\n");
+    origin.commit("file");
+    origin.git(&["checkout", "-q", "main"]);
+    let mut pair = Pair::of(&origin, "a conflict");
+    pair.any_words = true;
+    pair.each("merge", |repository| {
+        assert_eq!(repository.run(&["merge", "-q", "side"], b"").code, 1);
+        repository.write("d/t", "precious\n");
+    });
+    let outcome = pair.both("reset", "", &["--merge", "file"], &[]);
+    assert_eq!(outcome.code, 128);
+    assert_eq!(pair.hedgerow.read("d/t"), b"precious\n");
+}
+
+/// What was staged would be nowhere: the file has something else.
+#[test]
+fn what_is_staged_of_files_left_alone_is_not_reset() {
+    let origin = origin();
+    for flag in ["--skip-worktree", "--assume-unchanged"] {
+        for words in [&["--keep"][..], &["--keep", "other"]] {
+            let mut pair = Pair::of(&origin, flag);
+            pair.any_words = true;
+            pair.each("stage", |repository| {
+                repository.write("top", "staged\n");
+                repository.git(&["add", "top"]);
+                repository.git(&["update-index", flag, "top"]);
+                repository.write("top", "in the working tree\n");
+            });
+            assert_eq!(pair.both("reset", "", words, &[]).code, 128, "{flag}");
+        }
+    }
+}
+
+/// Git keeps both, beside what it does not write; hedgerow refuses.
+#[test]
+fn a_reset_to_one_of_several_trees_keeps_what_is_staged_below_a_file() {
+    let reset = ["read-tree", "--reset", "-u", "HEAD", "file"];
+    let to_file = || {
+        let repository = origin();
+        repository.write("top", "changed\n");
+        repository.git(&["rm", "-q", "-r", "dir"]);
+        repository.write("dir", "a file\n");
+        repository.commit("file");
+        repository.git(&["branch", "file"]);
+        repository.git(&["checkout", "-q", "other"]);
+        repository
+    };
+    let repository = to_file();
+    repository.write("dir/new", "precious\n");
+    repository.git(&["add", "dir/new"]);
+    let outcome = repository.hedgerow(&reset);
+    assert_eq!(outcome.code, 128, "{}", outcome.stderr);
+    assert_eq!(repository.read("dir/new"), b"precious\n");
+    let repository = to_file();
+    repository.git(&["init", "-q", "dir/sub"]);
+    repository.write("dir/sub/precious", "precious\n");
+    inside(&repository, "dir/sub", &["add", "."]);
+    inside(&repository, "dir/sub", &["commit", "-q", "-m", "precious"]);
+    repository.git(&["add", "dir/sub"]);
+    let outcome = repository.hedgerow(&reset);
+    assert_eq!(outcome.code, 128, "{}", outcome.stderr);
+    assert!(repository.path("dir/sub/.git/HEAD").exists());
+}
+
+/// They were there before the move, and are what the move keeps.
+#[test]
+fn changed_files_outside_stay_in_a_reset_to_one_of_several_trees() {
+    let mut pair = Pair::of(&origin(), "outside");
+    pair.each("sparse", |repository| {
+        repository.git(&["sparse-checkout", "set", "--no-cone", "/top"]);
+        repository.write("dir/file", "precious\n");
+        repository.run(&["update-index", "-q", "--refresh"], b"");
+    });
+    pair.both("read-tree", "", &["--reset", "-u", "HEAD", "other"], &[]);
+    assert_eq!(pair.hedgerow.read("dir/file"), b"precious\n");
+}
+
+/// Git writes no such index, but crashes; and crashes again whenever it reads one.
+#[test]
+fn no_sparse_index_is_written_that_git_cannot_read() {
+    let repository = origin();
+    repository.write("dir/intended", "1\n");
+    repository.git(&["add", "-N", "dir/intended"]);
+    let before = repository.read(".git/config");
+    for words in [&["set", "--sparse-index"][..], &["init", "--sparse-index"]] {
+        let outcome = repository.hedgerow(&[&["sparse-checkout"], words].concat());
+        assert_eq!(outcome.code, 128, "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("dir/intended"));
+    }
+    assert_eq!(repository.read(".git/config"), before);
+    repository.git(&["status"]);
+}
+
+/// A tree with such names could not be checked out again.
+#[test]
+fn untracked_files_that_no_tree_may_have_prevent_a_stash() {
+    for name in [".GIT/x", "dir/git~1"] {
+        let repository = origin();
+        repository.write(name, "precious\n");
+        repository.write("untracked", "precious\n");
+        for words in [&["stash", "-u"][..], &["stash", "push", "-a", "--", "."]] {
+            let outcome = repository.hedgerow(words);
+            assert_ne!(outcome.code, 0);
+            assert!(outcome.stderr.contains(name), "{}", outcome.stderr);
+            assert_eq!(repository.read(name), b"precious\n");
+            assert_eq!(repository.read("untracked"), b"precious\n");
+        }
+    }
+}

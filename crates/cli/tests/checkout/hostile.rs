@@ -622,3 +622,160 @@ fn what_is_no_blob_is_no_file() {
         }
     }
 }
+
+/// A repository whose index has `path`, which git puts into none, and an untracked file. The path has
+/// as many bytes as `like`, which is committed, and sorts as it does.
+fn indexed(like: &str, path: &str) -> Repository {
+    let repository = Repository::init(&[]);
+    repository.git(&["config", "index.skipHash", "true"]);
+    repository.write(like, "like\n");
+    repository.write("tracked", "tracked\n");
+    repository.commit("like");
+    let index = repository.read(".git/index");
+    let at = index.windows(like.len());
+    let at = at.clone().position(|it| it == like.as_bytes()).unwrap();
+    let mut index = index.clone();
+    index[at..at + like.len()].copy_from_slice(path.as_bytes());
+    repository.write(".git/index", &index);
+    repository.write("untracked", "precious\n");
+    repository
+}
+
+/// Nothing is taken from `.git`, or from elsewhere, because the index has it.
+#[test]
+fn indexes_with_paths_that_none_may_have_move_nothing() {
+    for (like, path) in [
+        ("+git/config", ".git/config"),
+        ("+git/other", ".git/other"),
+        ("++/canary", "../canary"),
+        ("+canary/file", "/canary/file"),
+    ] {
+        for words in [
+            &["stash", "-u"][..],
+            &["stash", "push", "-a", "--", "."],
+            &["clean", "-ffdx"],
+            &["reset", "--hard"],
+            &["checkout", "-f", "HEAD"],
+            &["checkout", "."],
+            &["restore", "."],
+            &["read-tree", "-m", "-u", "HEAD"],
+            &["checkout-index", "-f", "-a"],
+            &["sparse-checkout", "set", "x"],
+        ] {
+            let repository = indexed(like, path);
+            let before = repository.read(".git/config");
+            let outcome = repository.hedgerow(words);
+            assert_eq!(repository.read("untracked"), b"precious\n", "{words:?}");
+            assert_eq!(repository.read(".git/config"), before, "{path} {words:?}");
+            assert!(repository.path(".git/HEAD").exists(), "{path} {words:?}");
+            assert_ne!(outcome.code, 0, "{path} {words:?}");
+            assert!(outcome.stderr.contains(path), "{path} {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn a_tree_is_not_read_where_no_path_may_be() {
+    let repository = Repository::init(&[]);
+    repository.write("post-checkout", "#!/bin/sh\n");
+    repository.commit("a hook");
+    for prefix in [
+        ".git/hooks/",
+        ".GIT/",
+        "git~1/",
+        "d/.git/",
+        "./n/",
+        "n//m/",
+        ".git /",
+        "../q/",
+        "d/../../z/",
+        "/x/",
+    ] {
+        for update in [&["-u"][..], &[]] {
+            let prefix = format!("--prefix={prefix}");
+            let words = [&["read-tree", &prefix], update, &["HEAD"]].concat();
+            let before = repository.read(".git/index");
+            assert_eq!(repository.hedgerow(&words).code, 128, "{words:?}");
+            assert_eq!(repository.read(".git/index"), before, "{words:?}");
+            assert!(!repository.path(".git/hooks/post-checkout").exists());
+        }
+    }
+}
+
+/// With `d` and `d/x`, no tree can be written.
+#[test]
+fn an_index_with_a_file_above_a_file_is_not_stashed() {
+    let repository = indexed("c", "c");
+    repository.write("d/x", "precious\n");
+    repository.git(&["add", "d/x"]);
+    let mut index = repository.read(".git/index");
+    let at = index.windows(3).position(|it| it == b"\x01c\0").unwrap();
+    index[at + 1] = b'd';
+    repository.write(".git/index", &index);
+    let outcome = repository.hedgerow(&["stash"]);
+    assert_ne!(outcome.code, 0);
+    assert!(outcome.stderr.contains("d/x"), "{outcome:?}");
+    assert_eq!(repository.read("d/x"), b"precious\n");
+}
+
+/// The binary search of a file that says it is sorted misses the branch: HEAD is not unborn.
+#[test]
+fn packed_references_out_of_order_do_not_hide_the_branch() {
+    let repository = Repository::init(&[]);
+    repository.write("a", "a\n");
+    repository.commit("one");
+    repository.git(&["branch", "b1"]);
+    repository.git(&["pack-refs", "--all"]);
+    let mut packed = repository.read(".git/packed-refs");
+    for name in ["a0", "a1", "a2", "a3"] {
+        packed.extend_from_slice(format!("{} refs/heads/{name}\n", "1".repeat(40)).as_bytes());
+    }
+    repository.write(".git/packed-refs", &packed);
+    repository.write("a", "precious\n");
+    for words in [
+        &["reset", "--hard"][..],
+        &["checkout", "-f", "b1"],
+        &["switch", "-c", "new"],
+    ] {
+        repository.hedgerow(words);
+        assert!(repository.path("a").exists(), "{words:?}");
+        assert!(repository.path(".git/logs/refs/heads/main").exists());
+    }
+}
+
+/// `.git/modules` and an absolute name are one path below the first.
+#[test]
+fn an_absolute_name_of_a_submodule_leads_to_no_other_repository() {
+    let victim = Repository::init(&[]);
+    victim.write("f", "1\n");
+    victim.commit("one");
+    let commit = victim.ask(&["rev-parse", "HEAD"]);
+    victim.write("f", "2\n");
+    victim.commit("two");
+    victim.write("staged", "precious\n");
+    victim.git(&["add", "staged"]);
+    let git_dir = victim.path(".git");
+    let repository = Repository::init(&[]);
+    let modules = format!(
+        "[submodule \"{}\"]\n\tpath = s\n\turl = ./x\n",
+        git_dir.display()
+    );
+    repository.write(".gitmodules", modules);
+    repository.git(&["add", ".gitmodules"]);
+    let link = format!("160000,{commit},s");
+    repository.git(&["update-index", "--add", "--cacheinfo", &link]);
+    repository.git(&["commit", "-q", "-m", "hostile"]);
+    let name = format!("submodule.{}.active", git_dir.display());
+    repository.git(&["config", &name, "true"]);
+    let before = snapshot(&git_dir, &|_| false);
+    for words in [
+        &["submodule", "update", "--init"][..],
+        &["checkout", "-f", "--recurse-submodules", "HEAD"],
+        &["reset", "--hard", "--recurse-submodules"],
+        &["read-tree", "-u", "--reset", "--recurse-submodules", "HEAD"],
+        &["restore", "--recurse-submodules", "."],
+    ] {
+        repository.hedgerow(words);
+        assert!(snapshot(&git_dir, &|_| false) == before, "{words:?}");
+    }
+}

@@ -5,9 +5,10 @@ use super::outside::{directories, remove_leftovers};
 use super::rules::{normalized, Cone, SparseRules};
 use crate::checkout::Done;
 use crate::display::unquoted;
-use crate::index::Stage;
+use crate::index::{Index, Stage};
 use crate::repository::Repository;
 use crate::worktree::sparse_index::IndexForm;
+use crate::worktree::{check_paths, name_rules};
 use crate::worktrees::tree_removal::remove_tree_below;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
@@ -54,14 +55,17 @@ struct Change<'a> {
     repository: &'a Repository,
     options: &'a SparseOptions,
     is_cone: bool,
+    /// Of before the change; `None` if there is none.
+    index: Option<Index>,
     warnings: Vec<String>,
 }
 
 /// Turns the sparse checkout on: with the rules that there are, or with the files at the top alone.
 pub fn init(repository: &Repository, options: &SparseOptions) -> Result<Changed> {
     let mut change = Change::begin(repository, options)?;
-    change.record_modes()?;
     if let Some(rules) = change.existing()? {
+        change.refuse_intended(&rules)?;
+        change.record_modes()?;
         return change.apply(&rules);
     }
     let rules = if change.is_cone {
@@ -69,6 +73,8 @@ pub fn init(repository: &Repository, options: &SparseOptions) -> Result<Changed>
     } else {
         SparseRules::Patterns(["/*", "!/*/"].map(BString::from).into())
     };
+    change.refuse_intended(&rules)?;
+    change.record_modes()?;
     if repository.head()?.id().is_none() {
         change.lock()?.write(&rules)?;
         return change.finish(Done::default());
@@ -121,8 +127,12 @@ pub fn reapply(repository: &Repository, options: &SparseOptions) -> Result<Chang
         return refused("must be in a sparse-checkout to reapply sparsity patterns");
     }
     let mut change = Change::begin(repository, options)?;
+    let rules = change.existing()?;
+    if let Some(rules) = &rules {
+        change.refuse_intended(rules)?;
+    }
     change.record_modes()?;
-    match change.existing()? {
+    match rules {
         Some(rules) => change.apply(&rules),
         None => change.finish(Done::default()),
     }
@@ -198,6 +208,10 @@ impl<'a> Change<'a> {
     /// Decides on the kind of rules; changes nothing.
     fn begin(repository: &'a Repository, options: &'a SparseOptions) -> Result<Self> {
         repository.require_work_tree()?;
+        let index = repository.load_index()?.map(|(index, _)| index);
+        if let Some(index) = &index {
+            check_paths(index, name_rules(repository))?;
+        }
         let settings = repository.settings();
         let known = settings
             .sparse_checkout
@@ -206,6 +220,7 @@ impl<'a> Change<'a> {
             repository,
             options,
             is_cone: options.modes.cone.or(known).unwrap_or(true),
+            index,
             warnings: Vec::new(),
         })
     }
@@ -348,10 +363,7 @@ impl<'a> Change<'a> {
     /// Refuses a sparse index with a file that is only to be added later, outside: git crashes when
     /// it reads that, also where the directory has an entry for each file.
     fn refuse_intended(&self, rules: &SparseRules) -> Result<()> {
-        if !matches!(self.form(rules), IndexForm::Collapsed(_)) {
-            return Ok(());
-        }
-        let Some((index, _)) = self.repository.load_index()? else {
+        let (IndexForm::Collapsed(_), Some(index)) = (self.form(rules), &self.index) else {
             return Ok(());
         };
         let matcher = rules.matcher(self.repository.settings().ignore_case);

@@ -1,7 +1,7 @@
 //! What a new working tree has from the one that it is added from.
 
 use super::mounted::is_hook;
-use crate::config::{Config, ConfigChange};
+use crate::config::{Config, ConfigChange, Sharing};
 use crate::repository::Repository;
 use crate::Result;
 use std::path::Path;
@@ -12,12 +12,12 @@ const PATTERNS_LIMIT_BYTES: u64 = 100 << 20;
 /// The sparse checkout and the settings of this working tree are those of the new one, too.
 pub(crate) fn copy_settings(repository: &Repository, admin: &Path) -> Result<()> {
     let own = repository.git_dir();
+    let sharing = repository.settings().sharing;
     if repository.settings().sparse_checkout {
         let patterns = own.join("info/sparse-checkout");
         if let Some(content) = hedgerow_fs::read_file(&patterns, PATTERNS_LIMIT_BYTES)? {
-            let sharing = repository.settings().sharing;
             sharing.create_directories(&admin.join("info"))?;
-            write_file(&admin.join("info/sparse-checkout"), &content)?;
+            write_file(&admin.join("info/sparse-checkout"), &content, sharing)?;
         }
     }
     let from = own.join("config.worktree");
@@ -28,7 +28,7 @@ pub(crate) fn copy_settings(repository: &Repository, admin: &Path) -> Result<()>
         return Ok(());
     };
     let to = admin.join("config.worktree");
-    write_file(&to, &content)?;
+    write_file(&to, &content, sharing)?;
     let config = Config::of_file(&content, &from)?;
     let mut changes = Vec::new();
     if config.bool("core.bare")? == Some(true) {
@@ -53,8 +53,9 @@ pub(crate) fn copy_settings(repository: &Repository, admin: &Path) -> Result<()>
 }
 
 /// Writes `content` to the file `path`.
-fn write_file(path: &Path, content: &[u8]) -> Result<()> {
+fn write_file(path: &Path, content: &[u8], sharing: Sharing) -> Result<()> {
     let mut file = hedgerow_fs::LockFile::acquire(path)?;
+    sharing.open_lock(&file)?;
     file.write_all(content)?;
     file.commit()?;
     Ok(())

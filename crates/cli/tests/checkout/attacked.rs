@@ -426,3 +426,45 @@ fn untracked_files_that_no_tree_may_have_prevent_a_stash() {
         }
     }
 }
+
+/// A reference with a slash in its name leaves an empty directory where a log is to be. One that is not
+/// empty is in the way, and `stash` says so even if only its log lacks a line.
+#[test]
+fn directories_in_the_place_of_logs_go_if_they_are_empty() {
+    for (path, is_fine) in [
+        ("logs/HEAD/x/", true),
+        ("logs/refs/heads/main/", true),
+        ("logs/HEAD/file", false),
+    ] {
+        for words in [
+            &["stash", "push", "-S"][..],
+            &["stash"],
+            &["reset", "--hard"],
+            &["switch", "--detach"],
+        ] {
+            let mut pair = Pair::of(&origin(), &format!("{path} {words:?}"));
+            pair.any_words = true;
+            pair.each("in the way", |repository| {
+                repository.write("top", "staged\n");
+                repository.git(&["add", "top"]);
+                let place = repository.path(".git").join(path);
+                let log = path.trim_end_matches("/x/").trim_end_matches("/file");
+                std::fs::remove_file(repository.path(".git").join(log.trim_end_matches('/')))
+                    .unwrap();
+                if path.ends_with('/') {
+                    std::fs::create_dir_all(place).unwrap();
+                } else {
+                    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+                    std::fs::write(place, "").unwrap();
+                }
+            });
+            if is_fine {
+                assert_eq!(pair.both(words[0], "", &words[1..], &[]).code, 0);
+            } else {
+                let outcome = pair.hedgerow.hedgerow(words);
+                assert_ne!(outcome.code, 0, "{path} {words:?}");
+                assert!(outcome.stderr.contains("logs/HEAD"), "{outcome:?}");
+            }
+        }
+    }
+}

@@ -5,8 +5,8 @@ use super::entry::StashEntry;
 use super::index_patch::patched;
 use super::untracked;
 use crate::checkout::{
-    reset, update_amending, Done, Move, Outcome, Rejects, ResetMode, ResetOptions, ResetRequest,
-    ResetTarget, Session, Share, SparseWords, Untracked, Way,
+    reset, update_amending, Done, Move, Outcome, Rejects, ResetMode, ResetOptions, ResetOutcome,
+    ResetRequest, ResetTarget, Session, Share, SparseWords, Untracked, Way,
 };
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
@@ -309,7 +309,10 @@ pub(super) fn reset_index(
         execution: execution.clone(),
         ..ResetOptions::default()
     };
-    reset(repository, &request, &options).map(drop)
+    match reset(repository, &request, &options)? {
+        ResetOutcome::Done(reset) => reset.head_failure.map_or(Ok(()), Err),
+        ResetOutcome::Incomplete(_) | ResetOutcome::Rejected(_) | ResetOutcome::NoHead => Ok(()),
+    }
 }
 
 /// The index after a merge without conflicts: as before, but for new files. A path that cannot be in

@@ -10,6 +10,7 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::{FileKind, LockFile};
 use hedgerow_pack::ObjectId;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -43,7 +44,19 @@ impl Files {
                 sharing.create_directories(directory)?;
             }
         }
-        if hedgerow_fs::append_file(&path, &line, logged.create)? {
+        let append = || hedgerow_fs::append_file(&path, &line, logged.create);
+        let is_written = match append() {
+            // A reference with a slash in its name was there once.
+            Err(error) if error.kind() == ErrorKind::IsADirectory => {
+                if !logged.create {
+                    return Ok(());
+                }
+                hedgerow_fs::remove_empty_directories(&path)?;
+                append()?
+            }
+            outcome => outcome?,
+        };
+        if is_written {
             sharing.open_file(&path)?;
         }
         Ok(())

@@ -468,3 +468,60 @@ fn directories_in_the_place_of_logs_go_if_they_are_empty() {
         }
     }
 }
+
+/// Git was told not to look at the file: no entry gets what it has, and none may take its place.
+#[test]
+fn a_partial_stash_keeps_what_files_left_alone_have() {
+    let origin = origin();
+    for (flag, path) in [
+        ("--assume-unchanged", "top"),
+        ("--assume-unchanged", "new"),
+        ("--skip-worktree", "top"),
+    ] {
+        for words in [
+            &["push", "--", "top", "new"][..],
+            &["push", "-k", "--", "top", "new"],
+            &["push", "-u", "--", "."],
+            &["push", "--staged"],
+            &["push", "--staged", "--", "dir"],
+        ] {
+            let mut pair = Pair::of(&origin, flag);
+            pair.each("stage", |repository| {
+                repository.write("new", "staged\n");
+                repository.write("top", "staged\n");
+                repository.git(&["add", "new", "top"]);
+                repository.git(&["update-index", flag, path]);
+                repository.write(path, "staged\nprecious\n");
+            });
+            let outcome = pair.hedgerow.hedgerow(&[&["stash"], words].concat());
+            assert_eq!(outcome.code, 1, "{flag} {path} {words:?} {outcome:?}");
+            assert_eq!(pair.hedgerow.read(path), b"staged\nprecious\n");
+            let by_git = pair.git.run(&[&["stash"], words].concat(), b"");
+            assert_eq!(by_git.code, 1);
+            let listed = ["ls-files", "-s", "-v"];
+            assert_eq!(pair.hedgerow.ask(&listed), pair.git.ask(&listed));
+        }
+    }
+}
+
+/// The pathspec matches a file of HEAD below what is a file now, and not that file.
+#[test]
+fn a_partial_stash_keeps_a_file_in_the_place_of_a_directory() {
+    for words in [
+        &["push", "-u", "--", "dir/file"][..],
+        &["push", "-u", "--", "untracked", "dir/file"],
+        &["push", "-a", "--", "dir/file"],
+        &["push", "-k", "--", "dir/file"],
+    ] {
+        let repository = origin();
+        repository.git(&["rm", "-q", "-r", "dir"]);
+        repository.write("dir", "staged\n");
+        repository.git(&["add", "dir"]);
+        repository.write("dir", "staged\nprecious\n");
+        repository.write("untracked/file", "");
+        let outcome = repository.hedgerow(&[&["stash"], words].concat());
+        assert_eq!(outcome.code, 1, "{outcome:?}");
+        assert_eq!(repository.read("dir"), b"staged\nprecious\n");
+        assert_eq!(repository.ask(&["ls-files", "dir"]), "dir");
+    }
+}

@@ -4,7 +4,7 @@ use crate::checkout::{first_blocking, kept_out, settle, smudge_unexamined, Sessi
 use crate::convert::Buffers;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::objects::{write_tree, ObjectWriter};
-use crate::status::{staged, Staged};
+use crate::status::{staged, Staged, StagedChange};
 use crate::tree::Side;
 use crate::worktree::attribute_files::{directories_above, Direction};
 use crate::worktree::compare::{Comparison, Refreshed};
@@ -19,7 +19,7 @@ use hedgerow_engine::{run_tasks, Scope};
 use hedgerow_fs::FileKind;
 use hedgerow_object::ObjectKind;
 use hedgerow_tree::split_path;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
@@ -35,8 +35,38 @@ pub(super) struct Changes {
     pub staged: Staged,
     /// Whether anything at all is staged.
     pub is_staged: bool,
+    /// The staged entries that git was told to leave alone, and whose files are not as staged: no entry
+    /// gets what these files have.
+    held: BTreeSet<usize>,
     /// The files that were read and found unchanged.
     refreshed: Vec<Refreshed>,
+}
+
+/// The rows of staged entries that git was told to leave alone whose files differ from them.
+fn changed_although_held(
+    session: &Session<'_>,
+    old: &OldIndex,
+    staged: &Staged,
+) -> Result<BTreeSet<usize>> {
+    let index = &old.index;
+    let row = |change: &StagedChange| index.find(change.path.as_bstr(), Stage::Merged).ok();
+    let is_held = |row: &usize| {
+        let flags = index.entries()[*row].flags;
+        flags.assume_valid || flags.skip_worktree
+    };
+    let rows = staged.changes.iter().filter_map(row).filter(is_held);
+    let mut held: BTreeSet<usize> = rows.collect();
+    if !held.is_empty() {
+        let mut states = states_of(session, index, &session.rules(old), |row| {
+            held.contains(&row)
+        })?;
+        settle(session, &mut states, index)?;
+        held.retain(|row| {
+            let state = states[*row];
+            !matches!(state, State::Clean | State::Unchanged | State::Absent)
+        });
+    }
+    Ok(held)
 }
 
 impl Changes {
@@ -72,14 +102,21 @@ impl Changes {
             let version = change.index.or(change.head);
             version.is_some_and(|version| fits(change.path.as_bstr(), version.mode))
         });
+        let held = changed_although_held(session, &old, &staged)?;
         Ok(Changes {
             old,
             states,
             is_meant,
             staged,
             is_staged,
+            held,
             refreshed,
         })
+    }
+
+    /// Whether the file of the staged entry `row` has what no entry gets.
+    pub(super) fn is_held(&self, row: usize) -> bool {
+        self.held.contains(&row)
     }
 
     /// The same for all paths.

@@ -43,11 +43,10 @@ impl Reversal {
         changes: &Changes,
         head: ObjectId,
     ) -> Result<Reversal> {
-        let index = &changes.old.index;
         let mut search = Search {
             places: Places {
                 session,
-                index,
+                changes,
                 is_known: &|_| false,
             },
             writer,
@@ -134,10 +133,14 @@ impl<'a> Search<'a> {
     }
 
     fn entry(&self, path: &BStr) -> (Entry, State) {
-        let index = self.places.index;
+        let index = &self.changes.old.index;
         let row = index.find(path, crate::index::Stage::Merged);
         let row = row.expect("what is staged is in the index");
-        (index.entries()[row], self.changes.states[row])
+        let state = match self.changes.is_held(row) {
+            true => State::Modified,
+            false => self.changes.states[row],
+        };
+        (index.entries()[row], state)
     }
 
     /// Takes what is staged out of files with other changes.
@@ -145,7 +148,7 @@ impl<'a> Search<'a> {
         let files = Files {
             session: self.places.session,
             writer: self.writer,
-            index: self.places.index,
+            index: &self.changes.old.index,
         };
         let paths = wanted
             .iter()

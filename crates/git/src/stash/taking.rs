@@ -4,7 +4,7 @@
 use super::adding::Outside;
 use super::capture::Changes;
 use crate::checkout::{first_blocking, Failure, Session};
-use crate::index::{Index, Mode, Stage};
+use crate::index::{Mode, Stage};
 use crate::worktree::state::State;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
@@ -35,11 +35,16 @@ impl Taking {
         let saved: BTreeSet<&BString> = saved.iter().map(|(path, ..)| path).collect();
         let places = Places {
             session,
-            index,
+            changes,
             is_known: &|path| saved.contains(&path.to_owned()),
         };
         let mut taking = Taking::default();
         for change in &changes.staged.changes {
+            let row = index.find(change.path.as_bstr(), Stage::Merged);
+            if row.is_ok_and(|row| changes.is_held(row)) {
+                let misfit = format!("{}: does not match index", change.path);
+                taking.misfits.push(misfit);
+            }
             let mode = change.head.map(|head| head.mode);
             let may_be_blocked = change.index.is_none();
             let mode = mode.filter(|_| may_be_blocked);
@@ -84,7 +89,7 @@ impl Taking {
 
 pub(super) struct Places<'a> {
     pub session: &'a Session<'a>,
-    pub index: &'a Index,
+    pub changes: &'a Changes,
     /// Whether an untracked file is in the entry.
     pub is_known: &'a dyn Fn(&BStr) -> bool,
 }
@@ -150,10 +155,14 @@ impl Places<'_> {
     }
 
     /// Whether the entry has the file at `path`. Of one that is only to be added later, the index has no
-    /// content.
+    /// content; of one that no pathspec matches, the entry has what is staged, not what the file has.
     fn is_safe(&self, path: &BStr) -> bool {
-        let entry = self.index.find(path, Stage::Merged);
-        entry.is_ok_and(|row| !self.index.entries()[row].flags.intent_to_add)
-            || (self.is_known)(path)
+        let index = &self.changes.old.index;
+        let is_recorded = |row: usize| {
+            let is_intended = index.entries()[row].flags.intent_to_add;
+            !is_intended && self.changes.is_meant[row] && !self.changes.is_held(row)
+        };
+        let row = index.find(path, Stage::Merged);
+        row.is_ok_and(is_recorded) || (self.is_known)(path)
     }
 }

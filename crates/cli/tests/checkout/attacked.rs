@@ -483,7 +483,7 @@ fn a_partial_stash_keeps_what_files_left_alone_have() {
             &["push", "-k", "--", "top", "new"],
             &["push", "-u", "--", "."],
             &["push", "--staged"],
-            &["push", "--staged", "--", "dir"],
+            &["push", "--staged", "--", "top"],
         ] {
             let mut pair = Pair::of(&origin, flag);
             pair.each("stage", |repository| {

@@ -136,9 +136,10 @@ impl<'a> Search<'a> {
         let index = &self.changes.old.index;
         let row = index.find(path, crate::index::Stage::Merged);
         let row = row.expect("what is staged is in the index");
-        let state = match self.changes.is_held(row) {
-            true => State::Modified,
-            false => self.changes.states[row],
+        let state = if self.changes.is_held(row) {
+            State::Modified
+        } else {
+            self.changes.states[row]
         };
         (index.entries()[row], state)
     }

@@ -523,15 +523,26 @@ pub(crate) fn name_rules(repository: &Repository) -> NameRules {
 /// [`Error::Setup`], with the first of them.
 pub(crate) fn check_paths(index: &Index, names: NameRules) -> Result<()> {
     for (path, _) in index.iter() {
-        // Every other path has a component that starts with a letter or the like.
-        let is_plain = path.is_ascii() && path.find_byteset(b".~").is_none();
-        let is_whole = !path.is_empty() && !path.starts_with(b"/") && !path.ends_with(b"/");
-        if is_plain && is_whole && path.find(b"//").is_none() {
+        if is_plain(path) {
             continue;
         }
         check_path(path, names)?;
     }
     Ok(())
+}
+
+/// Whether nothing can be wrong with `path`, as is seen at a glance for most: every refused one has a
+/// component that is empty or starts with a dot, or a byte that is rare in names.
+fn is_plain(path: &BStr) -> bool {
+    let mut last = b'/';
+    for byte in path.iter().copied() {
+        let is_start = last == b'/';
+        if is_start && matches!(byte, b'.' | b'/') || matches!(byte, b'~' | b'\\' | 0x80..) {
+            return false;
+        }
+        last = byte;
+    }
+    last != b'/'
 }
 
 /// Refuses a path that no index may have; a slash at its end is that of a directory.

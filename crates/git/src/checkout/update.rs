@@ -25,7 +25,7 @@ use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_fs::{Dir, FileKind, Timestamp};
 use hedgerow_writer::{remove_paths, write_tree};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, OnceLock};
@@ -241,8 +241,8 @@ pub(crate) fn carry_out(
     Ok(Some(done))
 }
 
-/// Refuses to take what is staged of files that the user told git to leave alone: they are not what
-/// was staged, and what was would be nowhere.
+/// Rejects files marked skip-worktree or assume-unchanged whose staged content is neither in `tree` nor
+/// in the file: it would be lost.
 fn refuse_held(
     session: &Session<'_>,
     tree: ObjectId,
@@ -262,11 +262,12 @@ fn refuse_held(
     }
     let (names, engine) = (session.names(), session.engine());
     let tree = Difference::between(session.repository, None, Some(tree), names, &engine)?;
+    let sides = tree.changes().iter();
+    let sides: HashMap<&BStr, _> = sides.map(|it| (tree.path(it), it.new)).collect();
     for row in held {
         let entry = &old.entries()[row];
         let path = old.path(entry);
-        let change = tree.changes().iter().find(|it| tree.path(it) == path);
-        let side = change.and_then(|change| change.new);
+        let side = sides.get(path).copied().flatten();
         if side.is_none_or(|side| (side.id, Mode::from(side.kind)) != (entry.id, entry.mode)) {
             next.rejects.add(Reason::NotUpToDate, path);
         }

@@ -372,7 +372,7 @@ impl<'a> Change<'a> {
         match intended.find(|(path, _)| matcher.excludes_entry(path, top)) {
             None => Ok(()),
             Some((path, _)) => refused(&format!(
-                "'{path}' is only to be added later: git cannot read a sparse index without it"
+                "'{path}' is outside and marked intent-to-add: git cannot read a sparse index with it"
             )),
         }
     }

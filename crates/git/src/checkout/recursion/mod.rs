@@ -70,7 +70,7 @@ struct Task {
     force: bool,
     /// Its commit is the same in the index: it stays where it is if it cannot move.
     is_optional: bool,
-    /// It is only tried whether it could move: the index does not have it, and it stays.
+    /// Only a trial: the index no longer has it, and it stays whatever comes of it.
     is_only_tried: bool,
     /// Something else comes into its place.
     is_replaced: bool,

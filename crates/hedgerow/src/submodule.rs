@@ -1,5 +1,5 @@
-//! Registers and lists submodules, and moves them to the commits of the index: git-submodule(1), as
-//! far as nothing has to be cloned or fetched. See [`update_submodules`].
+//! Registers and lists submodules, and moves them to the commits of the index: git-submodule(1). See
+//! [`update_submodules`]. With a [`Transport`], git clones and fetches what is not here.
 //!
 //! ```no_run
 //! use hedgerow::submodule::{update_submodules, SubmoduleUpdateOptions};
@@ -13,13 +13,15 @@
 //!     recursive: true,
 //!     ..SubmoduleUpdateOptions::default()
 //! };
-//! let events = update_submodules(&repository, &options)?;
-//! assert!(events.iter().all(|event| !event.is_failure()));
+//! let mut is_whole = true;
+//! update_submodules(&repository, &options, &mut |event| is_whole &= !event.is_failure())?;
+//! assert!(is_whole);
 //! # Ok(())
 //! # }
 //! ```
 
 pub use hedgerow_git::submodule::{
     init_submodules, submodule_status, update_submodules, Registered, SubmoduleLine,
-    SubmoduleStates, SubmoduleStatusOptions, SubmoduleUpdateOptions, UpdateEvent, UpdateFailure,
+    SubmoduleStates, SubmoduleStatusOptions, SubmoduleUpdateOptions, Transport, UpdateEvent,
+    UpdateFailure,
 };

@@ -54,6 +54,11 @@ impl AssistedGit {
         Ok(git)
     }
 
+    /// The program, and the variables that it has to get.
+    pub fn command(&self) -> (&Path, &[(OsString, Option<OsString>)]) {
+        (&self.real, &self.variables)
+    }
+
     /// Runs it with this process's standard streams, in `directory`. It ends when this process does.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 
 use super::clone_options::{Passed, ROWS};
 use super::messages;
+use super::submodule::Update;
+use super::submodule_receiving::Receiving;
 use super::writing::{rejected, tell, warn, workers, Writing};
 use crate::environment;
 use crate::execution;
@@ -12,7 +14,7 @@ use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
 use clap::Args;
-use hedgerow::clone::{check_out, has_lost_head, run_hook, Place, ReadTreeOutcome};
+use hedgerow::clone::{check_out, has_lost_head, run_hook, AssistedGit, Place, ReadTreeOutcome};
 use hedgerow::repository::{Environment, Error};
 use hedgerow::{Execution, Repository, Stage};
 use hedgerow_fs::Exit;
@@ -84,7 +86,7 @@ pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Fail
         global,
         output,
     };
-    let code = match first.populate(execution) {
+    let code = match first.populate(execution.clone()) {
         Ok(code) => code,
         Err(failure) => {
             let code = output.end(Err(failure));
@@ -92,8 +94,19 @@ pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Fail
             return Ok(code);
         }
     };
-    match passed.submodules(global, &first.repository) {
-        Some(words) if code == 0 => Ok(failed(run(words, place.path())?).unwrap_or(0)),
+    match passed.submodules(&first.repository) {
+        Some(receiving) if code == 0 => {
+            let is_remote = passed.has("remote-submodules");
+            let words = receiving.words_for_git(is_remote, global);
+            let by_us = match is_remote {
+                true => None,
+                false => first.submodules(receiving, &git, execution)?,
+            };
+            match by_us {
+                Some(code) => Ok(code),
+                None => Ok(failed(run(words, place.path())?).unwrap_or(0)),
+            }
+        }
         _ => Ok(code),
     }
 }
@@ -168,6 +181,28 @@ struct First<'a> {
 }
 
 impl First<'_> {
+    /// Clones and checks out the submodules; `None` if only git can, and nothing was touched.
+    fn submodules(
+        &self,
+        receiving: Receiving,
+        git: &AssistedGit,
+        execution: Execution,
+    ) -> Result<Option<u8>, Failure> {
+        let update = Update {
+            recursive: true,
+            receiving,
+            ..Update::default()
+        };
+        let writing = &self.command.writing;
+        let how = workers(&self.repository, writing, self.global, execution);
+        let updated = update.carry_out(&self.repository, Some(git), how, self.global, self.output);
+        match updated {
+            Err(Error::NotBuilt { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+            Ok(code) => Ok(Some(code)),
+        }
+    }
+
     fn populate(&self, execution: Execution) -> Result<u8, Failure> {
         let (global, output, repository) = (self.global, self.output, &self.repository);
         let started = Instant::now();

@@ -2,13 +2,14 @@
 
 use crate::git_options::passed_on::{define, given, Described};
 use crate::git_options::GitOption;
-use crate::global::Global;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use hedgerow::Repository;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 
-use super::clone::{jobs, without};
+use super::clone::without;
+use super::submodule_receiving::Receiving;
 use crate::failure::Failure;
 
 const fn row(option: GitOption, value: &'static str, help: &'static str) -> Described {
@@ -258,38 +259,30 @@ impl Passed {
         words.find(|word| word.as_bytes().starts_with(start.as_bytes()))
     }
 
-    /// The words with which git clones the submodules, if they were asked for.
-    pub fn submodules(&self, global: &Global, repository: &Repository) -> Option<Vec<OsString>> {
+    /// How the submodules are cloned, if they were asked for.
+    pub fn submodules(&self, repository: &Repository) -> Option<Receiving> {
         let asks = |name| self.has(name) || self.valued(name).is_some();
         if !asks("recurse-submodules") && !asks("recursive") {
             return None;
         }
-        let mut words: Vec<OsString> = ["submodule", "update", "--require-init", "--recursive"]
-            .map(OsString::from)
-            .into();
-        words.extend(self.has("shallow-submodules").then(|| "--depth=1".into()));
-        words.extend(jobs(global));
-        words.extend(global.quiet.then(|| "--quiet".into()));
-        if self.has("remote-submodules") {
-            words.extend(["--remote".into(), "--no-fetch".into()]);
-        }
         let setting = repository.config().string("clone.filterSubmodules");
         let configured = setting.and_then(|it| hedgerow::repository::boolean(it.as_slice().into()));
-        if self.has("also-filter-submodules") || configured == Some(true) {
-            words.extend(self.valued("filter").cloned());
-        }
+        let filter = self.valued("filter").and_then(|word| {
+            let (_, filter) = word.as_bytes().split_at("--filter=".len());
+            let is_wanted = self.has("also-filter-submodules") || configured == Some(true);
+            is_wanted.then(|| OsStr::from_bytes(filter).to_owned())
+        });
         let deepens = ["depth", "shallow-since", "shallow-exclude"];
         let is_deepened = deepens.iter().any(|name| self.valued(name).is_some());
         let is_single = self.has("single-branch") || is_deepened && !self.has("no-single-branch");
-        words.push(
-            if is_single {
-                "--single-branch"
-            } else {
-                "--no-single-branch"
-            }
-            .into(),
-        );
-        Some(words)
+        Some(Receiving {
+            require_init: true,
+            depth: self.has("shallow-submodules").then_some(NonZeroUsize::MIN),
+            filter,
+            single_branch: is_single,
+            no_single_branch: !is_single,
+            ..Receiving::default()
+        })
     }
 }
 

@@ -32,6 +32,7 @@ pub mod sparse_checkout;
 pub mod stash;
 mod stash_options;
 pub mod submodule;
+mod submodule_receiving;
 pub mod switch;
 pub mod worktree;
 mod writing;

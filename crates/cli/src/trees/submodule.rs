@@ -1,18 +1,23 @@
-//! `hedgerow submodule`: git-submodule(1), as far as nothing has to be cloned or fetched.
+//! `hedgerow submodule`: git-submodule(1).
 
 use super::messages;
 use super::run::{bytes, Run};
+use super::submodule_receiving::{Receiving, OPTIONS as RECEIVING};
 use super::writing::{tell, warn, Writing};
+use crate::environment::assisted_git;
 use crate::failure::{Failure, FATAL, REFUSED};
 use crate::git_options::{GitOption, GitOptions};
 use crate::global::Global;
 use crate::output::Output;
 use clap::{Args, Subcommand};
 use hedgerow::checkout::{Outcome, Switched};
+use hedgerow::clone::AssistedGit;
+use hedgerow::repository::{Error, Repository};
 use hedgerow::submodule::{
     init_submodules, submodule_status, update_submodules, Registered, SubmoduleStatusOptions,
     SubmoduleUpdateOptions, UpdateEvent, UpdateFailure,
 };
+use hedgerow::Execution;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -41,23 +46,14 @@ const UPDATE: GitOptions = GitOptions {
         GitOption::switch(None, "remote").refused("--remote ..."),
         GitOption::switch(Some(b'm'), "merge").refused("--merge ..."),
         GitOption::switch(Some(b'r'), "rebase").refused("--rebase ..."),
-        GitOption::switch(None, "require-init").refused("--require-init ..."),
-        GitOption::switch(None, "reference")
-            .with_value()
-            .refused("--reference=<repository> ..."),
-        GitOption::switch(None, "dissociate").refused("--dissociate ..."),
-        GitOption::switch(None, "depth")
-            .with_value()
-            .refused("--depth=<depth> ..."),
-        GitOption::switch(None, "filter")
-            .with_value()
-            .refused("--filter=<filter> ..."),
-        GitOption::switch(None, "ref-format")
-            .with_value()
-            .refused("--ref-format=<format> ..."),
-        // They are about clones.
-        GitOption::switch(None, "recommend-shallow").by_default(),
-        GitOption::switch(None, "single-branch").by_default(),
+        RECEIVING[0],
+        RECEIVING[1],
+        RECEIVING[2],
+        RECEIVING[3],
+        RECEIVING[4],
+        RECEIVING[5],
+        RECEIVING[6],
+        RECEIVING[7],
     ],
 };
 
@@ -73,7 +69,7 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
 
 /// Register, update and list submodules
 ///
-/// Submodules that have to be cloned or fetched are refused: use git.
+/// Git clones and fetches what is not here, several submodules at a time.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Submodule {
@@ -119,7 +115,7 @@ pub struct Init {
     pub paths: Vec<OsString>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Update {
     /// Register new submodules first
     #[arg(short, long)]
@@ -136,6 +132,8 @@ pub struct Update {
     /// Check out commits regardless of submodule.<name>.update
     #[arg(long)]
     pub checkout: bool,
+    #[command(flatten)]
+    pub receiving: Receiving,
     #[command(flatten)]
     pub writing: Writing,
     /// Only these
@@ -191,57 +189,84 @@ fn list(
 }
 
 fn update(command: &Update, global: &Global, output: &Output) -> Result<u8, Failure> {
+    command.receiving.check(command.init)?;
     let run = Run::start(&command.writing, global, output)?;
-    let options = SubmoduleUpdateOptions {
-        pathspecs: bytes(&command.paths),
-        force: command.force,
-        checkout: command.checkout,
-        no_fetch: command.no_fetch,
-        recursive: command.recursive,
-        init: command.init,
-        threshold: run.threshold(),
-        execution: run.execution().clone(),
-    };
-    let events = update_submodules(&run.repository, &options)?;
-    let mut code = 0;
-    for event in events {
-        code = match event {
-            UpdateEvent::Said(line) => {
-                output.error_line(line);
-                code
-            }
-            UpdateEvent::Warned(warning) => {
-                output.warn(warning);
-                code
-            }
-            UpdateEvent::CheckedOut(shown, id) => {
-                let start = b"Submodule path '".as_slice();
-                let line = [start, &shown, format!("': checked out '{id}'\n").as_bytes()].concat();
-                if !global.quiet {
-                    output.data(&line);
-                }
-                code
-            }
-            UpdateEvent::Failed { shown, id, cause } => {
-                let code = failed(cause, global, output);
-                output.fatal(format_args!(
-                    "Unable to checkout '{id}' in submodule path '{shown}'"
-                ));
-                code
-            }
-            UpdateEvent::Refused(error) => {
-                output.error(error);
-                REFUSED
-            }
-            UpdateEvent::NotRecursed(shown) => {
-                output.fatal(format_args!(
-                    "Failed to recurse into submodule path '{shown}'"
-                ));
-                code
-            }
+    let how = (run.execution().clone(), run.threshold());
+    // Without git, what has to be received is refused.
+    let git = assisted_git().ok();
+    Ok(command.carry_out(&run.repository, git.as_ref(), how, global, output)?)
+}
+
+impl Update {
+    /// Updates the submodules of `repository`; `git` receives. `how`: the workers, and from how many files
+    /// on there are several.
+    pub fn carry_out(
+        &self,
+        repository: &Repository,
+        git: Option<&AssistedGit>,
+        how: (Execution, Option<u64>),
+        global: &Global,
+        output: &Output,
+    ) -> Result<u8, Error> {
+        let receiving = &self.receiving;
+        let (execution, threshold) = how;
+        let options = SubmoduleUpdateOptions {
+            pathspecs: bytes(&self.paths),
+            force: self.force,
+            checkout: self.checkout,
+            no_fetch: self.no_fetch,
+            recursive: self.recursive,
+            init: self.init || receiving.require_init,
+            require_empty: receiving.require_init,
+            transport: git.map(|git| receiving.transport(git, global)),
+            threshold,
+            execution,
         };
+        let mut code = 0;
+        update_submodules(repository, &options, &mut |event| {
+            if let Some(new) = told(event, global, output) {
+                code = new;
+            }
+        })?;
+        Ok(code)
     }
-    Ok(code)
+}
+
+/// Tells what happened to a submodule; the exit code from now on, if that changes.
+fn told(event: UpdateEvent, global: &Global, output: &Output) -> Option<u8> {
+    match event {
+        UpdateEvent::Registered(_) if global.quiet => {}
+        UpdateEvent::Registered(line) | UpdateEvent::Said(line) => output.error_line(line),
+        UpdateEvent::Warned(warning) => output.warn(warning),
+        UpdateEvent::CheckedOut(shown, id) => {
+            let start = b"Submodule path '".as_slice();
+            let line = [start, &shown, format!("': checked out '{id}'\n").as_bytes()].concat();
+            if !global.quiet {
+                output.data(&line);
+            }
+        }
+        UpdateEvent::Failed { shown, id, cause } => {
+            let code = failed(cause, global, output);
+            output.fatal(format_args!(
+                "Unable to checkout '{id}' in submodule path '{shown}'"
+            ));
+            return Some(code);
+        }
+        UpdateEvent::NotCloned(path) => {
+            output.error_line(format_args!(
+                "Failed to clone '{path}' a second time, aborting"
+            ));
+            return Some(REFUSED);
+        }
+        UpdateEvent::Refused(error) => {
+            output.error(error);
+            return Some(REFUSED);
+        }
+        UpdateEvent::NotRecursed(shown) => output.fatal(format_args!(
+            "Failed to recurse into submodule path '{shown}'"
+        )),
+    }
+    None
 }
 
 /// What a checkout in a submodule says of its failure, and its exit code.

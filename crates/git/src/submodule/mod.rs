@@ -1,9 +1,10 @@
-//! Submodules of a working tree: git-submodule(1), as far as nothing has to be cloned or fetched.
+//! Submodules of a working tree: git-submodule(1).
 
 mod init;
 mod modules;
 mod place;
 mod status;
+mod transport;
 mod update;
 mod url;
 
@@ -13,6 +14,7 @@ pub(crate) use place::{
     absorb, connect, disconnect, git_dir_of, opened, stand_alone, unabsorbable, Linked,
 };
 pub use status::{submodule_status, SubmoduleLine, SubmoduleStates, SubmoduleStatusOptions};
+pub use transport::Transport;
 pub(crate) use update::not_here;
 pub use update::{update_submodules, SubmoduleUpdateOptions, UpdateEvent, UpdateFailure};
 
@@ -24,9 +26,8 @@ use crate::worktree::{check_paths, name_rules};
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
-use hedgerow_engine::{run_tasks, Execution, Jobs, Scope};
+use hedgerow_engine::{run_ordered, Execution, Jobs, Window};
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 
 /// Submodules in submodules are entered so deep.
 pub(crate) const DEPTH_LIMIT: usize = 64;
@@ -93,28 +94,41 @@ pub(crate) fn in_parallel<I: Sync, T: Send>(
     items: &[I],
     work: impl Fn(&I) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let done: Mutex<Vec<(usize, T)>> = Mutex::default();
-    let poisoned = || Error::Internal {
-        reason: "a lock was poisoned".into(),
-    };
-    let run = |_: &mut (), at: usize, _: &Scope<'_, usize>| {
-        let result = work(&items[at])?;
-        done.lock().map_err(|_| poisoned())?.push((at, result));
+    let mut done = Vec::new();
+    in_order(execution, items, work, |_, result| {
+        done.push(result);
         Ok(())
-    };
-    let tasks = (0..items.len()).collect();
-    run_tasks(&execution.options("submodules"), tasks, |_| (), run).map_err(Error::from)?;
-    let mut done = done.into_inner().map_err(|_| poisoned())?;
-    done.sort_unstable_by_key(|(at, _)| *at);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
+    })?;
+    Ok(done)
 }
 
-/// With many submodules, one worker in each; with few, they share the workers.
+/// Does `work` for each of `items`, several at a time, and gives the results to `take`, in their order.
+pub(crate) fn in_order<I: Sync, T: Send>(
+    execution: &Execution,
+    items: &[I],
+    work: impl Fn(&I) -> Result<T> + Sync,
+    mut take: impl FnMut(&I, T) -> Result<()>,
+) -> Result<()> {
+    let mut options = execution.options("submodules");
+    if items.len() < 2 {
+        options.jobs = Jobs::Fixed(NonZeroUsize::MIN);
+    }
+    let source = items.iter().map(|item| Ok((item, 0)));
+    let window = Window { bytes: u64::MAX };
+    let run = |_: &mut (), item| Ok((item, work(item)?));
+    let commit = |_, (item, result)| take(item, result);
+    run_ordered(&options, window, source, |_| (), run, commit)?;
+    Ok(())
+}
+
+/// With few submodules, they share the workers that were asked for; with many, each has one. Otherwise
+/// each has as many as it is measured to need.
 pub(crate) fn shared(execution: &Execution, tasks: usize) -> Execution {
-    let workers = execution.threads().get();
-    match NonZeroUsize::new(workers / tasks.max(1)) {
-        _ if tasks <= 1 => execution.clone(),
-        Some(each) => execution.with_jobs(Jobs::Fixed(each)),
-        None => execution.with_jobs(Jobs::Fixed(NonZeroUsize::MIN)),
+    match execution.jobs {
+        Jobs::Fixed(workers) if tasks > 1 => {
+            let each = NonZeroUsize::new(workers.get() / tasks).unwrap_or(NonZeroUsize::MIN);
+            execution.with_jobs(Jobs::Fixed(each))
+        }
+        _ => execution.clone(),
     }
 }

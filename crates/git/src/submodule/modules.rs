@@ -26,6 +26,8 @@ pub(crate) struct Module {
     pub url: Option<BString>,
     /// How it is updated.
     pub update: Option<BString>,
+    /// A clone of it should have a history of one commit.
+    pub is_shallow: bool,
 }
 
 /// The submodules of a working tree, by path.
@@ -85,7 +87,7 @@ impl Modules {
         }
         let mut value = |key: &str| {
             let value = file.string_in("submodule", name.as_bstr(), key)?;
-            if key != "update" && value.starts_with(b"-") {
+            if matches!(key, "path" | "url") && value.starts_with(b"-") {
                 let ignored = format!(
                     "ignoring 'submodule.{name}.{key}' which may be interpreted as a \
                      command-line option: {value}"
@@ -96,6 +98,7 @@ impl Modules {
             Some(value)
         };
         let (path, url, update) = (value("path"), value("url"), value("update"));
+        let is_shallow = value("shallow").is_some_and(|word| boolean(word.as_bstr()) == Some(true));
         if update
             .as_ref()
             .is_some_and(|update| !is_plain(update.as_bstr()))
@@ -105,7 +108,13 @@ impl Modules {
             });
         }
         if let Some(path) = path {
-            self.by_path.insert(path, Module { name, url, update });
+            let module = Module {
+                name,
+                url,
+                update,
+                is_shallow,
+            };
+            self.by_path.insert(path, module);
         }
         Ok(())
     }

@@ -1,9 +1,11 @@
-//! Moving submodules to the commits of the index: git-submodule(1) under `update`. What would have to
-//! be cloned or fetched is refused before anything is touched.
+//! Moving submodules to the commits of the index: git-submodule(1) under `update`. What is not here is
+//! received first, for all submodules of a repository, or refused before anything is touched.
 
 use super::modules::{refuse_links, Module, Modules};
 use super::place::{connect, ensure_worktree, git_dir_of, opened};
-use super::{displayed, in_parallel, listed, read_index, shared, Listed, DEPTH_LIMIT};
+use super::transport::{is_reached, Source, Transport};
+use super::url;
+use super::{displayed, in_order, listed, read_index, shared, Listed, DEPTH_LIMIT};
 use crate::checkout::{switch, Outcome, SwitchOptions, Switched, Target};
 use crate::config::Environment;
 use crate::discover::is_git_dir;
@@ -15,7 +17,7 @@ use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options of an update of submodules.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,10 @@ pub struct SubmoduleUpdateOptions {
     pub recursive: bool,
     /// Register those that are not, first.
     pub init: bool,
+    /// Clone only into directories that are empty.
+    pub require_empty: bool,
+    /// How to clone and fetch; without it, what is not here is refused.
+    pub transport: Option<Transport>,
     /// With fewer files than this to write in a submodule, a single worker writes them.
     pub threshold: Option<u64>,
     /// How to run: several submodules at a time, and several files in each.
@@ -41,7 +47,9 @@ pub struct SubmoduleUpdateOptions {
 /// What happened, in git's order.
 #[derive(Debug)]
 pub enum UpdateEvent {
-    /// Was left out, or registered; a line in git's words.
+    /// Was registered; a line in git's words.
+    Registered(String),
+    /// Was left out, or received; lines in git's words.
     Said(String),
     /// A warning.
     Warned(String),
@@ -56,6 +64,8 @@ pub enum UpdateEvent {
         /// What prevented it.
         cause: UpdateFailure,
     },
+    /// The submodule at this path could not be cloned: no submodule of its repository was updated.
+    NotCloned(BString),
     /// None of the submodules of a submodule was updated.
     Refused(Error),
     /// The submodules of the one of this name could not all be updated.
@@ -71,17 +81,19 @@ pub enum UpdateFailure {
     Error(Error),
 }
 
-/// Updates submodules, several at a time; what happened is told in the order of the index, the
+/// Updates submodules, several at a time; `told` hears what happened, in the order of the index, of the
 /// submodules of one behind it.
 ///
 /// # Errors
-/// If a submodule cannot be updated here, before any is touched; [`Error::NotBuilt`] if git could.
+/// If a submodule cannot be updated here, before any is touched; [`Error::NotBuilt`] if git could. If a
+/// commit cannot be fetched, before any is moved.
 /// Submodules of one that moves are looked at only when it has moved. In the place of git,
 /// [`Error::NotBuilt`] comes before that, if there are any.
 pub fn update_submodules(
     repository: &Repository,
     options: &SubmoduleUpdateOptions,
-) -> Result<Vec<UpdateEvent>> {
+    told: &mut dyn FnMut(UpdateEvent),
+) -> Result<()> {
     let level = Level {
         repository,
         options,
@@ -89,7 +101,7 @@ pub fn update_submodules(
         depth: 0,
         leaves_to_git: repository.environment().in_place_of.is_some(),
     };
-    level.update(&options.pathspecs)
+    level.update(&options.pathspecs, told)
 }
 
 /// The submodules of one repository.
@@ -104,12 +116,22 @@ struct Level<'a> {
 }
 
 /// What is to be done with a submodule.
-struct Task {
-    listed: Listed,
-    shown: BString,
-    directory: PathBuf,
+pub(super) struct Task {
+    pub listed: Listed,
+    pub shown: BString,
+    pub directory: PathBuf,
     /// The Git directory it is to be connected with, if it has none.
     connect: Option<PathBuf>,
+    lack: Lack,
+}
+
+/// What has to be received for a submodule.
+enum Lack {
+    Nothing,
+    /// No reference reaches the commit.
+    Commit,
+    /// Everything.
+    Clone(Source),
 }
 
 /// A submodule before its update.
@@ -123,7 +145,7 @@ struct Found<'a> {
 }
 
 impl Level<'_> {
-    fn update(&self, pathspecs: &[BString]) -> Result<Vec<UpdateEvent>> {
+    fn update(&self, pathspecs: &[BString], told: &mut dyn FnMut(UpdateEvent)) -> Result<()> {
         if self.depth > DEPTH_LIMIT {
             return Err(Error::Setup {
                 reason: format!("submodules are nested more than {DEPTH_LIMIT} deep"),
@@ -132,16 +154,22 @@ impl Level<'_> {
         let repository = self.repository;
         let mut of_tasks = Vec::new();
         let tasks = self.tasks(pathspecs, &mut of_tasks)?;
-        let mut events = Vec::new();
+        let transport = self.transport()?;
         if self.options.init {
             super::init_submodules(repository, pathspecs, self.above, &mut |it| {
-                events.push(match it {
-                    super::Registered::Url(line) => UpdateEvent::Said(line),
+                told(match it {
+                    super::Registered::Url(line) => UpdateEvent::Registered(line),
                     super::Registered::Warning(warning) => UpdateEvent::Warned(warning),
                 });
             })?;
         }
-        events.append(&mut of_tasks);
+        of_tasks.into_iter().for_each(&mut *told);
+        if !self.connect(transport.as_ref(), &tasks, told)? {
+            return Ok(());
+        }
+        if let Some(transport) = &transport {
+            self.fetch(transport, &tasks, told)?;
+        }
         let execution = &self.options.execution;
         let runner = Runner {
             environment: repository.environment().clone(),
@@ -149,9 +177,104 @@ impl Level<'_> {
             depth: self.depth,
             execution: shared(execution, tasks.len()),
         };
-        let done = in_parallel(execution, &tasks, |task| runner.run(task))?;
-        events.extend(done.into_iter().flatten());
-        Ok(events)
+        let run = |task: &Task| runner.run(task);
+        in_order(execution, &tasks, run, |_, events| {
+            events.into_iter().for_each(&mut *told);
+            Ok(())
+        })
+    }
+
+    /// How to receive several submodules at a time, if that is to be done at all.
+    fn transport(&self) -> Result<Option<(&Transport, Execution)>> {
+        let Some(transport) = &self.options.transport else {
+            return Ok(None);
+        };
+        let execution = transport.execution(self.repository, &self.options.execution)?;
+        Ok(Some((transport, execution)))
+    }
+
+    /// Connects the submodules that are not, with what was cloned before or is cloned now: what fails
+    /// is tried again, once. Returns whether they all are there.
+    fn connect(
+        &self,
+        transport: Option<&(&Transport, Execution)>,
+        tasks: &[Task],
+        told: &mut dyn FnMut(UpdateEvent),
+    ) -> Result<bool> {
+        let environment = self.repository.environment();
+        let (transport, execution) = match transport {
+            Some((transport, execution)) => (Some(*transport), execution),
+            None => (None, &self.options.execution),
+        };
+        let obtain = |(task, git_dir): &(&Task, &PathBuf)| {
+            let mut said = Vec::new();
+            if let (Lack::Clone(source), Some(transport)) = (&task.lack, transport) {
+                let (is_done, words) = transport.make_clone(task, source, git_dir)?;
+                said = words;
+                if !is_done {
+                    go_on(execution)?;
+                    return Ok((false, said));
+                }
+            }
+            connect(environment, &task.directory, git_dir, true)?;
+            Ok((true, said))
+        };
+        let unconnected: Vec<(&Task, &PathBuf)> = tasks
+            .iter()
+            .filter_map(|task| Some((task, task.connect.as_ref()?)))
+            .collect();
+        let mut failed = Vec::new();
+        in_order(execution, &unconnected, obtain, |one, (is_done, said)| {
+            said.into_iter().for_each(&mut *told);
+            if !is_done {
+                let path = &one.0.listed.path;
+                told(UpdateEvent::Said(format!(
+                    "Failed to clone '{path}'. Retry scheduled"
+                )));
+                failed.push(*one);
+            }
+            Ok(())
+        })?;
+        for one in failed {
+            let (is_done, said) = obtain(&one)?;
+            said.into_iter().for_each(&mut *told);
+            if !is_done {
+                told(UpdateEvent::NotCloned(one.0.listed.path.clone()));
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Fetches the commits that are not here.
+    fn fetch(
+        &self,
+        (transport, execution): &(&Transport, Execution),
+        tasks: &[Task],
+        told: &mut dyn FnMut(UpdateEvent),
+    ) -> Result<()> {
+        let environment = self.repository.environment();
+        let lacking: Vec<&Task> = tasks
+            .iter()
+            .filter(|task| !matches!(task.lack, Lack::Nothing))
+            .collect();
+        let no_fetch = self.options.no_fetch;
+        let fetch = |task: &&Task| {
+            let mut said = Vec::new();
+            let submodule = opened(environment, &task.directory, None)?;
+            if no_fetch || is_reached(&submodule, &task.listed.id)? {
+                return Ok((said, Ok(())));
+            }
+            let outcome = transport.fetch(environment, task, &mut said);
+            if outcome.is_err() {
+                go_on(execution)?;
+            }
+            Ok((said, outcome))
+        };
+        in_order(execution, &lacking, fetch, |_, (said, outcome)| {
+            said.into_iter().for_each(&mut *told);
+            outcome
+        })
     }
 
     /// Decides about every submodule before any is touched.
@@ -219,11 +342,14 @@ impl Level<'_> {
         let top = repository.require_work_tree()?;
         let directory = top.join(OsStr::from_bytes(&listed.path));
         let dot_git = directory.join(".git");
-        let mut connect = None;
+        let (mut connect, mut lack) = (None, Lack::Nothing);
         if !hedgerow_fs::is_there(&dot_git)? {
+            if self.options.require_empty {
+                refuse_full(&directory)?;
+            }
             let git_dir = git_dir_of(repository, module.name.as_bstr())?;
             if !is_git_dir(&git_dir, repository.environment()) {
-                return Err(not_here(shown.as_bstr(), "cloned"));
+                lack = Lack::Clone(self.source(module, shown.as_bstr())?);
             }
             connect = Some(git_dir);
         }
@@ -251,22 +377,62 @@ impl Level<'_> {
                 ),
             });
         }
-        let submodule = opened(repository.environment(), &directory, connect.as_deref())?;
-        let found = Found {
-            submodule: &submodule,
-            id: &listed.id,
-            shown: shown.as_bstr(),
-            is_new: connect.is_some(),
-        };
-        self.refuse_what_is_not_here(&found)?;
-        if self.options.recursive && self.depth < DEPTH_LIMIT {
-            self.refuse_what_is_inside(&found)?;
+        if !matches!(lack, Lack::Clone(_)) {
+            let submodule = opened(repository.environment(), &directory, connect.as_deref())?;
+            let found = Found {
+                submodule: &submodule,
+                id: &listed.id,
+                shown: shown.as_bstr(),
+                is_new: connect.is_some(),
+            };
+            if self.lacks_commit(&found)? {
+                lack = Lack::Commit;
+            } else if self.options.recursive && self.depth < DEPTH_LIMIT {
+                self.refuse_what_is_inside(&found)?;
+            }
         }
         Ok(Task {
             listed,
             shown,
             directory,
             connect,
+            lack,
+        })
+    }
+
+    /// Where the submodule `module` is cloned from.
+    fn source(&self, module: &Module, shown: &BStr) -> Result<Source> {
+        let (repository, name) = (self.repository, &module.name);
+        let Some(transport) = &self.options.transport else {
+            return Err(not_here(shown, "cloned"));
+        };
+        let config = repository.config();
+        if config.string("submodule.alternateLocation").is_some() {
+            return Err(Error::NotBuilt {
+                reason: format!(
+                    "cloning the submodule '{shown}' with submodule.alternateLocation: git submodule \
+                     update does that"
+                ),
+            });
+        }
+        let url = match config.string_in("submodule", name.as_bstr(), "url") {
+            Some(url) => url,
+            None => {
+                let url = module.url.as_ref().ok_or_else(|| Error::Setup {
+                    reason: if self.options.init {
+                        format!("No url found for submodule path '{shown}' in .gitmodules")
+                    } else {
+                        format!("cannot clone submodule '{name}' without a URL")
+                    },
+                })?;
+                url::resolved(repository, url.as_bstr(), &mut |_| {})?
+            }
+        };
+        Ok(Source {
+            url,
+            top: repository.require_work_tree()?.to_owned(),
+            sharing: repository.settings().sharing,
+            is_shallow: transport.recommend_shallow && module.is_shallow,
         })
     }
 
@@ -298,24 +464,24 @@ impl Level<'_> {
         }
     }
 
-    /// Refuses a commit that git would fetch.
-    fn refuse_what_is_not_here(&self, found: &Found<'_>) -> Result<()> {
+    /// Whether git would fetch the commit.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`] if so, and nothing is fetched here.
+    fn lacks_commit(&self, found: &Found<'_>) -> Result<bool> {
         let (submodule, id) = (found.submodule, found.id);
-        let head = submodule.head()?.id();
-        if head == Some(*id) && !found.is_new && !self.options.force {
-            return Ok(());
+        let is_at_it = submodule.head()?.id() == Some(*id);
+        if is_at_it && !found.is_new && !self.options.force {
+            return Ok(false);
         }
-        if !submodule.has_object(id)? {
-            return Err(not_here(found.shown, "fetched"));
-        }
-        if self.options.no_fetch || head == Some(*id) {
-            return Ok(());
-        }
-        let left = submodule.orphaned_commits(id, head.as_deref())?;
-        if left.count == 0 {
-            Ok(())
-        } else {
-            Err(not_here(found.shown, "fetched"))
+        let is_enough = match self.options.no_fetch {
+            true => submodule.has_object(id)?,
+            false => is_reached(submodule, id)?,
+        };
+        match self.options.transport {
+            _ if is_enough => Ok(false),
+            None => Err(not_here(found.shown, "fetched")),
+            Some(_) => Ok(true),
         }
     }
 }
@@ -332,9 +498,6 @@ struct Runner<'a> {
 impl Runner<'_> {
     /// Updates a submodule, and what is in it.
     fn run(&self, task: &Task) -> Result<Vec<UpdateEvent>> {
-        if let Some(git_dir) = &task.connect {
-            connect(&self.environment, &task.directory, git_dir, true)?;
-        }
         let submodule = opened(&self.environment, &task.directory, None)?;
         ensure_worktree(&submodule, &task.directory)?;
         let mut events = Vec::new();
@@ -371,11 +534,12 @@ impl Runner<'_> {
                 depth: self.depth + 1,
                 leaves_to_git: false,
             };
-            let inner = match level.update(&[]) {
+            let mut inner = Vec::new();
+            match level.update(&[], &mut |event| inner.push(event)) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(error) => vec![UpdateEvent::Refused(error)],
-                Ok(inner) => inner,
-            };
+                Err(error) => inner.push(UpdateEvent::Refused(error)),
+                Ok(()) => {}
+            }
             let is_whole = inner.iter().all(|event| !event.is_failure());
             events.extend(inner);
             if !is_whole {
@@ -407,7 +571,10 @@ impl UpdateEvent {
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
-            UpdateEvent::Failed { .. } | UpdateEvent::Refused(_) | UpdateEvent::NotRecursed(_)
+            UpdateEvent::Failed { .. }
+                | UpdateEvent::NotCloned(_)
+                | UpdateEvent::Refused(_)
+                | UpdateEvent::NotRecursed(_)
         )
     }
 }
@@ -415,6 +582,24 @@ impl UpdateEvent {
 fn is_complete(switched: &Switched) -> bool {
     let is_done = matches!(&switched.outcome, Outcome::Done(done) if done.failures.is_empty());
     is_done && switched.head_failure.is_none() && switched.hook_failure.is_none()
+}
+
+/// Git failed: perhaps because the user interrupted it.
+fn go_on(execution: &Execution) -> Result<()> {
+    if execution.cancel.is_cancelled() {
+        return Err(Error::Interrupted);
+    }
+    Ok(())
+}
+
+/// Refuses to clone into a directory that has something.
+fn refuse_full(directory: &Path) -> Result<()> {
+    match hedgerow_fs::list_directory(directory)? {
+        Some(names) if !names.is_empty() => Err(Error::Setup {
+            reason: format!("directory not empty: '{}'", directory.display()),
+        }),
+        _ => Ok(()),
+    }
 }
 
 pub(crate) fn not_here(shown: &BStr, what: &str) -> Error {

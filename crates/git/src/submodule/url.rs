@@ -22,19 +22,8 @@ pub(super) fn resolved(
     if !is_relative(url) {
         return Ok(url.to_owned());
     }
+    let remote = default_remote(repository);
     let config = repository.config();
-    let remote = match repository.head() {
-        Ok(Head::Branch { name, .. }) => {
-            let short = name.strip_prefix(b"refs/heads/").unwrap_or(&name);
-            config.string_in("branch", short.as_bstr(), "remote")
-        }
-        _ => None,
-    };
-    let only = || match repository.remotes().as_slice() {
-        [only] => Some(only.clone()),
-        _ => None,
-    };
-    let remote = remote.or_else(only).unwrap_or_else(|| "origin".into());
     let base = match config.string_in("remote", remote.as_bstr(), "url") {
         Some(base) => base,
         None => {
@@ -50,6 +39,23 @@ pub(super) fn resolved(
         }
     };
     joined(base.as_bstr(), url)
+}
+
+/// The remote that the current branch follows, the only one, or `origin`.
+pub(super) fn default_remote(repository: &Repository) -> BString {
+    let remote = match repository.head() {
+        Ok(Head::Branch { name, .. }) => {
+            let short = name.strip_prefix(b"refs/heads/").unwrap_or(&name);
+            let config = repository.config();
+            config.string_in("branch", short.as_bstr(), "remote")
+        }
+        _ => None,
+    };
+    let only = || match repository.remotes().as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    remote.or_else(only).unwrap_or_else(|| "origin".into())
 }
 
 /// `base` with one part less for each `../` at the start of `url`, and the rest of `url` behind it.

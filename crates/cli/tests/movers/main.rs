@@ -11,6 +11,7 @@ mod archive;
 mod attributes;
 mod collisions;
 mod merge;
+mod receiving;
 mod recursion;
 mod submodules;
 mod twins;

@@ -12,7 +12,7 @@ fn with_files(repository: &Repository, words: &[&str]) {
 
 /// A repository with the submodules `one`, which has a submodule `inner`, `dir/two` and `three`, all
 /// cloned with two commits; the older commits are checked out and in the index of `old`.
-fn scene(it: &Repository) {
+pub fn scene(it: &Repository) {
     let home = it.root.parent().unwrap().to_owned();
     let made = |name: &str| {
         let root = home.join(name);
@@ -54,7 +54,7 @@ fn scene(it: &Repository) {
 }
 
 /// Files of submodules, their HEADs, logs and settings are the same.
-fn assert_same_submodules(twins: &Twins) {
+pub fn assert_same_submodules(twins: &Twins) {
     for path in ["one", "one/inner", "dir/two", "three"] {
         for words in [
             &["rev-parse", "HEAD"][..],
@@ -198,13 +198,7 @@ fn what_only_git_can_do_is_refused_before_anything_is_touched() {
         assert!(said.contains(expected), "{words}: {said}");
         assert_eq!(our.tree(), before, "{words}");
     };
-    for option in [
-        "--remote",
-        "--merge",
-        "--rebase",
-        "--depth=1",
-        "--reference=x",
-    ] {
+    for option in ["--remote", "--merge", "--rebase"] {
         refused(
             &format!("submodule update {option}"),
             129,
@@ -216,34 +210,6 @@ fn what_only_git_can_do_is_refused_before_anything_is_touched() {
         refused("submodule update", 129, "submodule.three.update");
     }
     our.git(&["config", "--unset", "submodule.three.update"]);
-    // A commit that is not there, and one that no reference reaches.
-    let missing = "160000,1234567890123456789012345678901234567890,three";
-    our.git(&["update-index", "--cacheinfo", missing]);
-    refused("submodule update", 129, "fetched");
-    refused("submodule update --no-fetch", 129, "fetched");
-    our.git(&["reset", "-q", "--hard", "old"]);
-    our.git(&["submodule", "--quiet", "deinit", "-f", "three"]);
-    our.git(&["submodule", "--quiet", "init", "three"]);
-    std::fs::remove_dir_all(our.root.join(".git/modules/three")).unwrap();
-    refused("submodule update", 129, "cloned");
-}
-
-#[test]
-fn what_is_missing_below_is_told_and_the_others_are_updated() {
-    let twins = Twins::new("below", scene);
-    let our = &twins.our;
-    our.git(&["reset", "-q", "--hard", "old"]);
-    our.git(&["-C", "one", "submodule", "--quiet", "deinit", "-f", "inner"]);
-    our.git(&["-C", "one", "submodule", "--quiet", "init"]);
-    std::fs::remove_dir_all(our.root.join(".git/modules/one/modules")).unwrap();
-    let outcome = twins.our_line("submodule update --recursive");
-    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
-    assert_eq!(outcome.text().lines().count(), 3);
-    let expected = "fatal: Failed to recurse into submodule path 'one'\n";
-    assert!(outcome
-        .stderr
-        .contains("'one/inner', which has to be cloned"));
-    assert!(outcome.stderr.ends_with(expected), "{}", outcome.stderr);
 }
 
 #[test]

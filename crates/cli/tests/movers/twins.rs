@@ -97,6 +97,8 @@ impl Twins {
     pub fn our_line(&self, line: &str) -> Outcome {
         let mut command = HEDGEROW.command(&self.our.root);
         command.args(line.split(' '));
+        let variables = self.variables.iter();
+        command.envs(variables.map(|(name, value)| (*name, value)));
         run(command)
     }
 

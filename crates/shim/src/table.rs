@@ -174,7 +174,9 @@ const ROWS: &[(&str, &str)] = &[
     (
         "submodule",
         "-@fiNq --quiet --init --recursive --force --no-fetch --checkout --cached -j: -j* \
-         --jobs= --jobs: --",
+         --jobs= --jobs: --require-init --depth= --depth: --recommend-shallow \
+         --no-recommend-shallow --filter= --filter: --single-branch --no-single-branch \
+         --reference= --reference: --dissociate --ref-format= --ref-format: --",
     ),
     (
         "switch",

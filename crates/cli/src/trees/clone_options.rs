@@ -267,11 +267,15 @@ impl Passed {
         }
         let setting = repository.config().string("clone.filterSubmodules");
         let configured = setting.and_then(|it| hedgerow::repository::boolean(it.as_slice().into()));
-        let filter = self.valued("filter").and_then(|word| {
-            let (_, filter) = word.as_bytes().split_at("--filter=".len());
-            let is_wanted = self.has("also-filter-submodules") || configured == Some(true);
-            is_wanted.then(|| OsStr::from_bytes(filter).to_owned())
-        });
+        let valued = |name: &str| {
+            let (_, value) = self
+                .valued(name)?
+                .as_bytes()
+                .split_at(name.len() + "--=".len());
+            Some(OsStr::from_bytes(value).to_owned())
+        };
+        let filters = self.has("also-filter-submodules") || configured == Some(true);
+        let filter = valued("filter").filter(|_| filters);
         let deepens = ["depth", "shallow-since", "shallow-exclude"];
         let is_deepened = deepens.iter().any(|name| self.valued(name).is_some());
         let is_single = self.has("single-branch") || is_deepened && !self.has("no-single-branch");
@@ -279,6 +283,7 @@ impl Passed {
             require_init: true,
             depth: self.has("shallow-submodules").then_some(NonZeroUsize::MIN),
             filter,
+            ref_format: valued("ref-format"),
             single_branch: is_single,
             no_single_branch: !is_single,
             ..Receiving::default()

@@ -21,6 +21,8 @@ pub(crate) struct Format {
     pub worktree_config: bool,
     /// `extensions.relativeWorktrees`: working trees may name each other by relative paths.
     pub relative_worktrees: bool,
+    /// `extensions.submodulePathConfig`: where a submodule's Git directory is, its settings say.
+    pub submodule_paths: bool,
     /// `extensions.partialClone`: the remote that has the objects missing here.
     pub partial_clone: Option<BString>,
     /// `extensions.preciousObjects`: objects must not be deleted.
@@ -40,6 +42,7 @@ impl Default for Format {
             ref_storage: RefStorage::Files,
             worktree_config: false,
             relative_worktrees: false,
+            submodule_paths: false,
             partial_clone: None,
             precious_objects: false,
             bare: None,
@@ -178,6 +181,7 @@ impl Reader {
         match name.as_slice() {
             b"noop-v1" => {}
             b"relativeworktrees" => self.format.relative_worktrees = switch(&key, value)?,
+            b"submodulepathconfig" => self.format.submodule_paths = switch(&key, value)?,
             b"objectformat" => {
                 self.format.hash = hash_kind(&key, required(&key, value)?)?;
             }

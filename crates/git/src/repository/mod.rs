@@ -58,6 +58,7 @@ pub struct Repository {
     partial_clone: Option<BString>,
     worktree_config: bool,
     relative_worktrees: bool,
+    submodule_paths: bool,
     bare: bool,
     contradicts_itself: bool,
     lost_work_tree: bool,
@@ -230,6 +231,7 @@ impl Repository {
             partial_clone: layout.format.partial_clone,
             worktree_config: layout.format.worktree_config,
             relative_worktrees: layout.format.relative_worktrees,
+            submodule_paths: layout.format.submodule_paths,
             bare,
             contradicts_itself: layout.contradicts_itself,
             lost_work_tree: layout.lost_work_tree,
@@ -321,6 +323,12 @@ impl Repository {
     /// `extensions.relativeWorktrees`.
     pub fn has_relative_worktrees(&self) -> bool {
         self.relative_worktrees
+    }
+
+    /// Whether `submodule.<name>.gitdir` says where the Git directory of a submodule is, and not its name
+    /// (`extensions.submodulePathConfig`).
+    pub(crate) fn has_submodule_paths(&self) -> bool {
+        self.submodule_paths
     }
 
     /// The merged configuration.

@@ -1,6 +1,7 @@
 //! Registering submodules: git-submodule(1) under `init`.
 
 use super::modules::Modules;
+use super::place::refuse_new;
 use super::{displayed, listed, read_index, url, Listed};
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -26,6 +27,7 @@ pub fn init_submodules(
     above: &BStr,
     told: &mut dyn FnMut(Registered),
 ) -> Result<()> {
+    refuse_new(repository)?;
     let index = read_index(repository)?;
     let modules = Modules::read(repository, &index)?;
     for warning in &modules.warnings {

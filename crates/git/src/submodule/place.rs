@@ -54,6 +54,9 @@ impl Linked {
 /// Where the Git directory of a submodule is, if it was cloned: below `modules`. One inside of
 /// that of another submodule is refused. A name that starts with a slash is below `modules`, too.
 pub(crate) fn git_dir_of(repository: &Repository, name: &BStr) -> Result<PathBuf> {
+    if repository.has_submodule_paths() {
+        return configured_git_dir(repository, name);
+    }
     let modules = repository.git_dir().join("modules");
     let name = name.trim_start_with(|it| it == '/').as_bstr();
     for slash in name.find_iter(b"/") {
@@ -69,6 +72,39 @@ pub(crate) fn git_dir_of(repository: &Repository, name: &BStr) -> Result<PathBuf
         }
     }
     Ok(modules.join(OsStr::from_bytes(name)))
+}
+
+/// The same where `extensions.submodulePathConfig` is on: its last name is that of one directory below
+/// `modules`.
+fn configured_git_dir(repository: &Repository, name: &BStr) -> Result<PathBuf> {
+    let config = repository.config();
+    let path = config.string_in("submodule", name, "gitdir");
+    let path = path.ok_or_else(|| Error::Setup {
+        reason: format!("the 'submodule.{name}.gitdir' config does not exist for module '{name}'"),
+    })?;
+    let last = path
+        .rfind("/modules/")
+        .map(|at| &path[at + "/modules/".len()..]);
+    if last.is_none_or(|last| last.is_empty() || last == b".." || last.contains(&b'/')) {
+        return Err(Error::Setup {
+            reason: format!("refusing to create/use '{path}' in another submodule's  git dir."),
+        });
+    }
+    let top = repository.require_work_tree()?;
+    Ok(top.join(OsStr::from_bytes(&path)))
+}
+
+/// Git alone gives a new submodule a Git directory where `extensions.submodulePathConfig` is on.
+pub(super) fn refuse_new(repository: &Repository) -> Result<()> {
+    if repository.has_submodule_paths() {
+        return Err(Error::NotBuilt {
+            reason:
+                "registering submodules with extensions.submodulePathConfig: git submodule does \
+                     that"
+                    .into(),
+        });
+    }
+    Ok(())
 }
 
 /// Opens a submodule, whose working tree has to be where it belongs. `git_dir`: it is not connected

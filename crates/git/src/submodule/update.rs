@@ -2,7 +2,7 @@
 //! received first, for all submodules of a repository, or refused before anything is touched.
 
 use super::modules::{refuse_links, Module, Modules};
-use super::place::{connect, ensure_worktree, git_dir_of, opened};
+use super::place::{connect, ensure_worktree, git_dir_of, opened, refuse_new};
 use super::transport::{is_reached, Source, Transport};
 use super::url;
 use super::{displayed, in_order, listed, read_index, shared, Listed, DEPTH_LIMIT};
@@ -152,8 +152,17 @@ impl Level<'_> {
             });
         }
         let repository = self.repository;
+        if self.options.init {
+            refuse_new(repository)?;
+        }
         let mut of_tasks = Vec::new();
-        let tasks = self.tasks(pathspecs, &mut of_tasks)?;
+        let tasks = match self.tasks(pathspecs, &mut of_tasks) {
+            Ok(tasks) => tasks,
+            Err(error) => {
+                of_tasks.into_iter().for_each(&mut *told);
+                return Err(error);
+            }
+        };
         let transport = self.transport()?;
         if self.options.init {
             super::init_submodules(repository, pathspecs, self.above, &mut |it| {
@@ -163,7 +172,10 @@ impl Level<'_> {
                 });
             })?;
         }
-        of_tasks.into_iter().for_each(&mut *told);
+        // Registering has told the warnings.
+        let is_new =
+            |event: &UpdateEvent| !self.options.init || !matches!(event, UpdateEvent::Warned(_));
+        of_tasks.into_iter().filter(is_new).for_each(&mut *told);
         if !self.connect(transport.as_ref(), &tasks, told)? {
             return Ok(());
         }
@@ -286,10 +298,8 @@ impl Level<'_> {
                 || repository.config().strings("submodule.active").is_empty());
         let index = read_index(repository)?;
         let modules = Modules::read(repository, &index)?;
-        if !self.options.init {
-            let warnings = modules.warnings.iter().cloned();
-            events.extend(warnings.map(UpdateEvent::Warned));
-        }
+        let warnings = modules.warnings.iter().cloned();
+        events.extend(warnings.map(UpdateEvent::Warned));
         let mut tasks = Vec::new();
         for one in listed(repository, &index, pathspecs)? {
             let path = one.path.as_bstr();

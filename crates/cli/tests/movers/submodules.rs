@@ -114,6 +114,42 @@ fn submodules_are_updated_as_by_git() {
 }
 
 #[test]
+fn a_working_tree_of_another_repository_is_none_of_ours() {
+    let mut twins = Twins::new("linked", scene);
+    let other = |it: &Repository| Repository::at(it.root.parent().unwrap().join("two"));
+    twins.each(|it| {
+        std::fs::remove_dir_all(it.root.join("dir/two")).unwrap();
+        let place = it.root.join("dir/two");
+        other(it).git(&["worktree", "add", "-q", "--detach", place.to_str().unwrap()]);
+        it.git(&["-C", "dir/two", "checkout", "-q", "HEAD~1"]);
+        // Another spelling of the same place, and none.
+        it.git(&[
+            "-C",
+            "three",
+            "config",
+            "core.worktree",
+            "../../../../super/three",
+        ]);
+        it.git(&["-C", "three", "checkout", "-q", "HEAD~1"]);
+        it.git(&["-C", "one", "config", "--unset", "core.worktree"]);
+        it.git(&["-C", "one", "checkout", "-q", "HEAD~1"]);
+    });
+    // Its `.git` names another place in each of the twins.
+    let expected = twins.git.run(&["submodule", "update", "--no-fetch"], b"");
+    let found = twins.our_line("submodule update --no-fetch");
+    assert_eq!((expected.code, expected.text()), (found.code, found.text()));
+    for repository in [&twins.git, &twins.our] {
+        let worktree = other(repository).run(&["config", "core.worktree"], b"");
+        assert_eq!(worktree.code, 1, "{}", worktree.text());
+    }
+    let of =
+        |it: &Repository, path: &str| it.run(&["-C", path, "config", "core.worktree"], b"").text();
+    for path in ["one", "three"] {
+        assert_eq!(of(&twins.git, path), of(&twins.our, path), "{path}");
+    }
+}
+
+#[test]
 fn local_changes_in_submodules_are_kept() {
     let mut twins = Twins::new("changes", scene);
     twins.each(|it| {

@@ -173,13 +173,14 @@ pub(crate) fn connect(
     submodule.set_config("core", &[("worktree", to_top)])
 }
 
-/// Sets `core.worktree` of a submodule that does not have it, as git does.
+/// Corrects `core.worktree` of a submodule that has it, as git does. Where it is not set, the directory may
+/// be a working tree of another repository, whose settings stay as they are.
 pub(crate) fn ensure_worktree(submodule: &Repository, directory: &Path) -> Result<()> {
     let top = hedgerow_fs::real_path(directory)?;
     let git_dir = hedgerow_fs::real_path(submodule.git_dir())?;
     let to_top = BString::from(relative(&top, &git_dir).as_os_str().as_bytes());
     let set = submodule.config().string("core.worktree");
-    if set.is_none() {
+    if set.is_some_and(|set| set != to_top) {
         submodule.set_config("core", &[("worktree", to_top)])?;
     }
     Ok(())

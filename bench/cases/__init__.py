@@ -26,8 +26,8 @@ def all_cases():
                        committing, directory, empty_tree, equal_sizes, erofs, extracting, family,
                        image_latency, image_memory, latency, linux_packs, memory, mercurial,
                        mounting, pack_writing, packing, packs, perf_scripts, promised, python,
-                       rebuilding, restore, rev_lists, serving, statuses, switching, tables,
-                       thin_packs, walking)
+                       rebuilding, restore, rev_lists, serving, statuses, submodules, switching,
+                       tables, thin_packs, walking)
 
     return {
         "linux-tmpfs": empty_tree.linux_tmpfs,
@@ -70,6 +70,8 @@ def all_cases():
         "clone-https": cloning.clone_https,
         "clone-across": cloning.clone_across,
         "clone-latency": cloning.clone_latency,
+        "submodules": submodules.submodules,
+        "submodules-latency": submodules.submodules_latency,
         "fetch": calling.fetching,
         "handing-over": calling.handing_over,
         "build-job": builds.build_job,

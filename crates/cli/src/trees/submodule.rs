@@ -71,7 +71,6 @@ pub fn options(name: &[u8]) -> Option<&'static GitOptions> {
 ///
 /// Git clones and fetches what is not here, several submodules at a time.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub struct Submodule {
     #[command(subcommand)]
     pub action: Option<Action>,
@@ -142,9 +141,19 @@ pub struct Update {
 }
 
 pub fn run(command: &Submodule, global: &Global, output: &Output) -> Result<u8, Failure> {
+    let before = &command.status;
     match &command.action {
-        None => list(&command.status, &[], global, output),
-        Some(Action::Status(status)) => list(&status.status, &status.paths, global, output),
+        None => list(before, &[], global, output),
+        Some(Action::Status(status)) => {
+            let both = Status {
+                cached: before.cached || status.status.cached,
+                recursive: before.recursive || status.status.recursive,
+            };
+            list(&both, &status.paths, global, output)
+        }
+        Some(_) if before.cached || before.recursive => Err(Failure::usage(
+            "--cached and --recursive belong to 'submodule status'",
+        )),
         Some(Action::Init(init)) => {
             let run = Run::start(&Writing::default(), global, output)?;
             let mut told = |event| match event {

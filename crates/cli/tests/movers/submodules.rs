@@ -106,6 +106,9 @@ fn submodules_are_updated_as_by_git() {
     twins.line_in("dir", "submodule update --recursive");
     twins.line("submodule update --recursive --force");
     twins.line("submodule update -q");
+    twins.line("submodule --quiet update");
+    twins.line("submodule -q status");
+    twins.line("submodule --cached status");
     twins.line("submodule status --recursive");
     assert_same_submodules(&twins);
     twins.line("submodule update nothing");

@@ -125,7 +125,9 @@ impl Inquiry<'_> {
             }
             let leaving = self.leaving.iter().find(|leaving| leaving.covers(path));
             match (visit, leaving) {
-                (Visit::New { .. }, Some(leaving)) => self.examine_left(path, leaving, &mut found),
+                (Visit::New { .. }, Some(leaving)) => {
+                    self.examine_left(path, leaving, &mut found)?;
+                }
                 _ => self.examine(path, visit, place, transition, &mut found)?,
             }
         }
@@ -145,13 +147,16 @@ impl Inquiry<'_> {
     }
 
     /// The place of a new file in that of a submodule that goes.
-    fn examine_left(&self, path: &BStr, leaving: &Leaving, found: &mut Found) {
+    fn examine_left(&self, path: &BStr, leaving: &Leaving, found: &mut Found) -> Result<()> {
         let before = found.rejects.len();
         let (obstacles, rejects) = (&mut found.obstacles, &mut found.rejects);
-        leaving.judge(path, self.forces(), obstacles, rejects);
+        let may_go =
+            |left: &BStr| Ok(self.forces() || self.ignore.is_ignored(self.root, left, false)?);
+        leaving.judge(path, &may_go, obstacles, rejects)?;
         if found.rejects.len() > before {
             found.refused.insert(path, None);
         }
+        Ok(())
     }
 
     fn examine(

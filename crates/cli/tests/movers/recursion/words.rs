@@ -444,3 +444,38 @@ fn submodules_change_places() {
         assert!(copy.path("q/two").exists() && copy.path("dir/file").exists());
     }
 }
+
+/// The rules of the repository around it decide, and those in the directory.
+#[test]
+fn what_only_a_submodule_ignores_is_not_overwritten_by_what_comes_into_its_place() {
+    let scene = Scene::new("sha1");
+    for (target, path) in [("dir", "sub/f"), ("file", "sub/f"), ("file", "sub/f/deep")] {
+        for words in [
+            &["checkout", "-q", "--recurse-submodules"][..],
+            &["reset", "--keep", "--recurse-submodules"],
+            &["read-tree", "-m", "-u", "--recurse-submodules", "HEAD"],
+        ] {
+            let mut pair = scene.pair("add");
+            pair.each("ignored by the submodule", |it| {
+                it.write(".git/modules/sub/info/exclude", "f\n");
+                it.write(path, "mine\n");
+            });
+            let words = [words, &[target]].concat();
+            // Git removes the whole directory for a file.
+            let outcome = match target {
+                "dir" => pair.same(&words),
+                _ => pair.start(&words).1,
+            };
+            assert_ne!(outcome.code, 0, "{}", pair.story);
+            let path = pair.our.root.join(path);
+            assert_eq!(fs::read(path).unwrap(), b"mine\n", "{}", pair.story);
+        }
+    }
+    let copy = scene.copy("add");
+    copy.write("sub/.gitignore", "f\n");
+    copy.write("sub/f", "mine\n");
+    let mut command = HEDGEROW.command(&copy.root);
+    command.args(["checkout", "-q", "--recurse-submodules", "dir"]);
+    run(command).ok("ignored in the directory itself");
+    assert_eq!(fs::read(copy.path("sub/f")).unwrap(), b"of the top\n");
+}

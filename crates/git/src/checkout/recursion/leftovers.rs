@@ -3,7 +3,6 @@
 
 use crate::checkout::obstacles::Obstacle;
 use crate::checkout::rejects::{Reason, Rejects};
-use crate::ignore::Ignore;
 use crate::index::{Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::submodule::{opened, read_index, Modules};
@@ -29,8 +28,8 @@ pub(in crate::checkout) struct Leaving {
 pub(in crate::checkout) struct Leftover {
     /// Its path in the submodule.
     path: BString,
-    /// It may be overwritten.
-    is_ignored: bool,
+    /// It is a repository: nothing overwrites it.
+    is_repository: bool,
 }
 
 impl Leaving {
@@ -40,39 +39,43 @@ impl Leaving {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
 
-    /// Judges what is in the way of a file to write to `path`, which this covers.
+    /// Judges what is in the way of a file to write to `path`, which this covers. As in git, the rules of
+    /// the repository around the submodule say whether a file of it `may_go`, not its own.
     pub(in crate::checkout) fn judge(
         &self,
         path: &BStr,
-        force: bool,
+        may_go: &dyn Fn(&BStr) -> Result<bool>,
         obstacles: &mut Vec<Obstacle>,
         rejects: &mut Rejects,
-    ) {
+    ) -> Result<()> {
+        let place_of = |left: &Leftover| {
+            let parts = [&self.path[..], b"/", &left.path[..]];
+            BString::from(parts.concat())
+        };
         let inner = path[self.path.len()..].strip_prefix(b"/");
         let Some(inner) = inner else {
             // A file comes into its place.
-            if !force && self.leftovers.iter().any(|left| !left.is_ignored) {
-                rejects.add(Reason::DirectoryNotClean, path);
-            } else {
-                obstacles.push(Obstacle {
-                    path: path.to_owned(),
-                    directory: true,
-                });
+            for left in &self.leftovers {
+                if left.is_repository || !may_go(place_of(left).as_bstr())? {
+                    rejects.add(Reason::DirectoryNotClean, path);
+                    return Ok(());
+                }
             }
-            return;
+            obstacles.push(Obstacle {
+                path: path.to_owned(),
+                directory: true,
+            });
+            return Ok(());
         };
         for left in &self.leftovers {
             let is_below = below(left.path.as_bstr(), inner);
             if !is_below && left.path != inner && !below(inner.as_bstr(), &left.path) {
                 continue;
             }
-            let place = [&self.path[..], b"/", &left.path[..]].concat();
-            let place = if is_below {
-                path.to_owned()
-            } else {
-                place.into()
-            };
-            if force || left.is_ignored {
+            let own = place_of(left);
+            let goes = !left.is_repository && may_go(own.as_bstr())?;
+            let place = if is_below { path.to_owned() } else { own };
+            if goes {
                 obstacles.push(Obstacle {
                     path: place,
                     directory: is_below,
@@ -83,6 +86,7 @@ impl Leaving {
                 rejects.add(Reason::UntrackedOverwritten, place);
             }
         }
+        Ok(())
     }
 }
 
@@ -99,7 +103,6 @@ pub(super) fn leftovers(submodule: &Repository, execution: &Execution) -> Result
     let search = Search {
         submodule,
         root: &worktree.root,
-        ignore: worktree.ignore()?,
         modules: Modules::read(submodule, &index)?,
         index,
         execution,
@@ -110,7 +113,6 @@ pub(super) fn leftovers(submodule: &Repository, execution: &Execution) -> Result
 struct Search<'a> {
     submodule: &'a Repository,
     root: &'a Dir,
-    ignore: Ignore,
     modules: Modules,
     index: Index,
     execution: &'a Execution,
@@ -136,8 +138,11 @@ impl Search<'_> {
                 if kind == FileKind::Directory {
                     self.visit_directory(path, &mut pending, &mut found)?;
                 } else if !self.is_tracked(path.as_bstr()) {
-                    let is_ignored = self.ignore.is_ignored(self.root, path.as_bstr(), false)?;
-                    found.push(Leftover { path, is_ignored });
+                    let is_repository = false;
+                    found.push(Leftover {
+                        path,
+                        is_repository,
+                    });
                 }
             }
         }
@@ -159,8 +164,11 @@ impl Search<'_> {
         let is_link = row.is_ok_and(|row| self.index.entries()[row].mode == Mode::Gitlink);
         if is_link && self.root.open_dir(&path)?.stat(b".git").is_ok() {
             if !self.modules.is_active(self.submodule, path.as_bstr())? {
-                let is_ignored = false;
-                found.push(Leftover { path, is_ignored });
+                let is_repository = true;
+                found.push(Leftover {
+                    path,
+                    is_repository,
+                });
                 return Ok(());
             }
             let directory = self.submodule.require_work_tree()?;
@@ -173,13 +181,7 @@ impl Search<'_> {
             }));
             return Ok(());
         }
-        let holds_tracked = !self.index.range_under(path.as_bstr()).is_empty();
-        if !holds_tracked && self.ignore.is_ignored(self.root, path.as_bstr(), true)? {
-            let is_ignored = true;
-            found.push(Leftover { path, is_ignored });
-        } else {
-            pending.push(path);
-        }
+        pending.push(path);
         Ok(())
     }
 }

@@ -479,3 +479,26 @@ fn what_only_a_submodule_ignores_is_not_overwritten_by_what_comes_into_its_place
     run(command).ok("ignored in the directory itself");
     assert_eq!(fs::read(copy.path("sub/f")).unwrap(), b"of the top\n");
 }
+
+#[test]
+fn submodules_stay_where_only_the_index_changes() {
+    let scene = Scene::new("sha1");
+    for words in [
+        &["read-tree", "-m", "--recurse-submodules", "modify"][..],
+        &["read-tree", "--reset", "--recurse-submodules", "modify"],
+        &["read-tree", "-m", "--recurse-submodules", "none"],
+        &["read-tree", "-m", "--recurse-submodules", "HEAD", "modify"],
+        &["read-tree", "--recurse-submodules", "modify"],
+        &["read-tree", "-m", "-i", "--recurse-submodules", "modify"],
+    ] {
+        for edited in [None, Some("sub/new")] {
+            let mut pair = scene.pair("add");
+            pair.each("only the index", |it| {
+                if let Some(path) = edited {
+                    it.write(path, "edit\n");
+                }
+            });
+            pair.same(words);
+        }
+    }
+}

@@ -197,7 +197,7 @@ fn try_to_read(
             } else {
                 Untracked::Keep
             },
-            moves_submodules: options.trees.len() == 1,
+            moves_submodules: options.update && options.trees.len() == 1,
             dry_run: options.dry_run || refuses,
         };
         match carry_out(&session, &before, &mut next, &mut || Ok(()))? {

@@ -166,3 +166,43 @@ fn contents_that_are_compared_are_fetched_in_one_request() {
     assert_eq!((outcome.code, outcome.stdout.len()), (128, 0));
     assert!(outcome.stderr.contains("unable to read "), "{outcome:?}");
 }
+
+#[test]
+fn what_an_archive_lacks_is_fetched_in_one_request() {
+    let (_origin, partial) = clone("blob:none");
+    let before = packs(&partial);
+    let part = ["archive", "origin/main", "dir1", "link"];
+    let copy = partial.copy(&partial.root.with_file_name("copy"));
+    let found = partial.hedgerow(&part).ok("a part");
+    assert_eq!(packs(&partial), before + 1);
+    assert_eq!(found, copy.git(&part));
+    // Nothing else was fetched: the rest comes now.
+    let whole = ["archive", "origin/main"];
+    assert_eq!(partial.hedgerow(&whole).ok("all"), copy.git(&whole));
+    assert_eq!(packs(&partial), before + 2);
+    for revision in ["origin/main", "origin/main^{tree}", "origin/main:new"] {
+        let (_origin, partial) = clone("tree:0");
+        let copy = partial.copy(&partial.root.with_file_name("copy"));
+        let words = ["archive", "--mtime=2001-01-01", revision];
+        let found = partial.hedgerow(&words).ok(revision);
+        assert_eq!(found, copy.git(&words), "{revision}");
+    }
+    let (origin, partial) = clone("blob:none");
+    std::fs::remove_dir_all(&origin.root).unwrap();
+    let outcome = partial.hedgerow(&whole);
+    assert_eq!((outcome.code, outcome.stdout.len()), (128, 0));
+    assert!(outcome.stderr.contains("unable to read "), "{outcome:?}");
+}
+
+#[test]
+fn directories_that_are_compared_are_fetched() {
+    let (_origin, partial) = clone("tree:0");
+    done(partial.hedgerow(&["checkout", "-q", "origin/old"]));
+    let copy = partial.copy(&partial.root.with_file_name("copy"));
+    for words in [
+        &["diff-index", "--raw", "--cached", "origin/main"][..],
+        &["diff-index", "-p", "origin/main"],
+    ] {
+        assert_eq!(partial.hedgerow(words).ok("diff-index"), copy.git(words));
+    }
+}

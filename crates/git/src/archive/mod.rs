@@ -13,6 +13,7 @@ mod facts;
 mod filters;
 mod mailmap;
 mod pretty;
+mod promised;
 mod queue;
 mod rules;
 mod source;
@@ -29,7 +30,7 @@ use crate::{Error, Result};
 use batch::{Batcher, Item};
 use bstr::BStr;
 use content::Shared;
-use hedgerow_engine::CancelToken;
+use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_tree::{Node, NodeError};
 use source::Source;
@@ -88,6 +89,14 @@ pub fn nodes_of_commit<T>(
     options: &ArchiveOptions,
     consume: impl FnOnce(Nodes) -> T,
 ) -> Result<Archived<T>> {
+    let engine = Options {
+        cancel: options.cancel.clone(),
+        name: "list",
+        ..Options::default()
+    };
+    let wanted = |_: &Repository, _| -> Result<promised::IsRead> { Ok(Box::new(|_, _| true)) };
+    let supplied = promised::supplied(repository, revision, options, &engine, &wanted)?;
+    let repository = supplied.as_ref().unwrap_or(repository);
     let source = Source::resolve(repository, revision, options)?;
     let shared = Arc::new(Shared::new(repository, &source, options)?);
     let root = batch::root(&shared, repository.hash_kind());

@@ -3,6 +3,7 @@
 
 use super::batch::{Batcher, Item};
 use super::content::Shared;
+use super::promised::{supplied, IsRead};
 use super::source::Source;
 use super::tar::{padding, trailer, Described, Headers};
 use super::walk::Selection;
@@ -70,7 +71,7 @@ pub fn write_archive(
     out: &mut dyn Write,
     told: &mut dyn FnMut(&BStr),
 ) -> Result<Vec<String>> {
-    let tree = tree_of(repository, revision)?;
+    repository.with_promised(|repository| tree_of(repository, revision))?;
     let now = || date_seconds("now".into()).unwrap_or(0);
     let listing = ArchiveOptions {
         worktree_attributes: options.worktree_attributes,
@@ -79,7 +80,19 @@ pub fn write_archive(
         cancel: options.execution.cancel.clone(),
         ..ArchiveOptions::default()
     };
+    let engine = options.execution.options("archive");
+    let wanted = |repository: &Repository, tree| -> Result<IsRead> {
+        let specs = pathspecs(repository, tree, options)?;
+        let fits = move |path: &BStr, kind| {
+            let specs = specs.as_ref();
+            specs.is_none_or(|specs| specs.fits(path, Mode::from(kind)))
+        };
+        Ok(Box::new(fits))
+    };
+    let supplied = supplied(repository, revision, &listing, &engine, &wanted)?;
+    let repository = supplied.as_ref().unwrap_or(repository);
     let mut source = Source::resolve(repository, revision, &listing)?;
+    let tree = source.tree;
     if let Some(mtime) = &options.mtime {
         source.mtime_s = date_seconds(mtime.as_bstr()).unwrap_or_else(now);
     }

@@ -2,10 +2,14 @@
 //! under `--filter`, and gitrepository-layout(5) under `.promisor`.
 
 use super::Repository;
+use crate::tree::Difference;
+use crate::worktree::name_rules;
 use crate::{Error, Result};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use hedgerow_engine::Options;
 use hedgerow_fs::{Exit, Process};
+use hedgerow_tree::EntryKind;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -72,6 +76,44 @@ impl Repository {
             }
             asked.extend(missing);
             reopened = Some(Repository::discover(self.environment())?);
+        }
+    }
+
+    /// In a partial clone, finds all blobs of `tree` that are missing and whose path and kind `is_wanted`, so
+    /// that they are fetched at once.
+    ///
+    /// # Errors
+    /// [`Error::MissingContent`] if there are any.
+    pub(crate) fn require_contents(
+        &self,
+        tree: ObjectId,
+        is_wanted: &dyn Fn(&BStr, EntryKind) -> bool,
+        engine: &Options,
+    ) -> Result<()> {
+        if self.promisor_remotes().is_empty() {
+            return Ok(());
+        }
+        let all = Difference::between(self, None, Some(tree), name_rules(self), engine)?;
+        let objects = self.shared_objects();
+        let (mut first, mut ids) = (None, Vec::new());
+        for change in all.changes() {
+            let path = all.path(change);
+            let side = change.new.filter(|side| side.kind != EntryKind::Gitlink);
+            let Some(side) = side.filter(|side| is_wanted(path, side.kind)) else {
+                continue;
+            };
+            if objects
+                .store
+                .locate(&objects.replacement(&side.id)?)?
+                .is_none()
+            {
+                first.get_or_insert_with(|| path.to_owned());
+                ids.push(side.id);
+            }
+        }
+        match first {
+            Some(path) => Err(Error::MissingContent { path, ids }),
+            None => Ok(()),
         }
     }
 

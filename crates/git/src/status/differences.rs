@@ -136,11 +136,20 @@ pub fn index_differences(repository: &Repository, options: &Options) -> Result<D
     Ok(found)
 }
 
-/// How the working tree, or the index alone, differs from the tree `tree`: git-diff-index(1).
+/// How the working tree, or the index alone, differs from the tree `tree`: git-diff-index(1). In a partial
+/// clone, trees that are missing are fetched.
 ///
 /// # Errors
 /// As for [`index_differences`]; an object cannot be read.
 pub fn tree_differences(
+    repository: &Repository,
+    tree: ObjectId,
+    options: &Options,
+) -> Result<Differences> {
+    repository.with_promised(|repository| differences_from(repository, tree, options))
+}
+
+fn differences_from(
     repository: &Repository,
     tree: ObjectId,
     options: &Options,

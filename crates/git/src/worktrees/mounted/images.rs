@@ -13,12 +13,12 @@ use crate::tree::Difference;
 use crate::worktree::name_rules;
 use crate::worktree::sparse::SparsePatterns;
 use crate::{Error, Result};
-use bstr::BString;
+use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Lower};
 use hedgerow_mounts::{Maker, Making, StoredImage};
-use hedgerow_tree::{EntryKind, Metadata, NodeError};
+use hedgerow_tree::{Metadata, NodeError};
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -265,7 +265,13 @@ impl<'a> Images<'a> {
         mtime_s: Option<i64>,
         warnings: &mut Vec<String>,
     ) -> Result<Found> {
-        self.require_contents(wanted.tree)?;
+        let is_inside = |path: &BStr, _| {
+            let sparse = self.sparse.as_ref();
+            !sparse.is_some_and(|sparse| sparse.excludes(path))
+        };
+        let engine = self.execution.options("trees");
+        self.repository
+            .require_contents(wanted.tree, &is_inside, &engine)?;
         let sharing = self.repository.settings().sharing;
         let store = self.stores.for_new(sharing);
         let name = self.name(wanted.tree);
@@ -407,34 +413,6 @@ impl<'a> Images<'a> {
         };
         let paths = compared.outcome.map_err(unreadable)?.map_err(unreadable)?;
         Ok(Some(paths))
-    }
-
-    /// In a partial clone, finds all that is missing, so that it is fetched at once.
-    fn require_contents(&self, tree: ObjectId) -> Result<()> {
-        if self.repository.promisor_remotes().is_empty() {
-            return Ok(());
-        }
-        let names = name_rules(self.repository);
-        let options = self.execution.options("trees");
-        let all = Difference::between(self.repository, None, Some(tree), names, &options)?;
-        let objects = self.repository.shared_objects();
-        let files = all.changes().iter().filter_map(|change| {
-            let side = change.new.filter(|side| side.kind != EntryKind::Gitlink)?;
-            Some((all.path(change), side.id))
-        });
-        let (mut first, mut ids) = (None, Vec::new());
-        for (path, id) in files {
-            let is_excluded = self.sparse.as_ref().is_some_and(|it| it.excludes(path));
-            if is_excluded || objects.store.locate(&objects.replacement(&id)?)?.is_some() {
-                continue;
-            }
-            first.get_or_insert_with(|| path.to_owned());
-            ids.push(id);
-        }
-        match first {
-            Some(path) => Err(Error::MissingContent { path, ids }),
-            None => Ok(()),
-        }
     }
 }
 

@@ -1,0 +1,39 @@
+//! What a partial clone lacks of a tree that is listed, because a remote has promised it.
+
+use super::{ArchiveOptions, Source};
+use crate::repository::Repository;
+use crate::{Error, Result};
+use bstr::BStr;
+use gix_hash::ObjectId;
+use hedgerow_engine::Options;
+use hedgerow_tree::EntryKind;
+
+/// Decides by path and kind what is read of a tree.
+pub(super) type IsRead = Box<dyn Fn(&BStr, EntryKind) -> bool>;
+
+/// Fetches in one request what a partial clone lacks of the tree that `revision` names, as far as `wanted`
+/// says that it is read. Returns the repository that has it, if it is another one than before.
+///
+/// # Errors
+/// [`Error::MissingBlob`] if no remote gives it.
+pub(super) fn supplied(
+    repository: &Repository,
+    revision: &BStr,
+    options: &ArchiveOptions,
+    engine: &Options,
+    wanted: &dyn Fn(&Repository, ObjectId) -> Result<IsRead>,
+) -> Result<Option<Repository>> {
+    if repository.promisor_remotes().is_empty() {
+        return Ok(None);
+    }
+    let supplied = repository.with_promised(|repository| {
+        let tree = Source::resolve(repository, revision, options)?.tree;
+        let is_wanted = wanted(repository, tree)?;
+        repository.require_contents(tree, &is_wanted, engine)
+    });
+    match supplied {
+        Ok(()) => Repository::discover(repository.environment()).map(Some),
+        Err(Error::MissingContent { ids, .. }) => Err(Error::MissingBlob { id: ids[0] }),
+        Err(error) => Err(error),
+    }
+}

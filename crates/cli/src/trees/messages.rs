@@ -47,11 +47,14 @@ pub fn carried(autostash: &Autostash, output: &Output) {
     for failure in &autostash.failures {
         output.error(failure);
     }
-    output.error_line(if autostash.is_applied {
-        APPLIED
-    } else {
-        NOT_APPLIED
-    });
+    match autostash.unstored {
+        Some(commit) => output.error(format_args!(
+            "cannot store {commit}, which has your local changes; put it into the stash by\n  git stash \
+             store CHECKOUT_AUTOSTASH_HEAD"
+        )),
+        None if autostash.is_applied => output.error_line(APPLIED),
+        None => output.error_line(NOT_APPLIED),
+    }
 }
 
 /// What became of submodules: lines that are as git prints them.

@@ -230,8 +230,10 @@ impl<'a> Run<'a> {
                 let failures = &ended.failures;
                 failures.iter().for_each(|error| self.output.error(error));
                 let code = tell(done, self.global, self.started.elapsed(), self.output);
-                let unended = if failures.is_empty() { 0 } else { REFUSED };
-                Ok(code.max(unended))
+                let carried = switched.autostash.as_ref();
+                let is_unstored = carried.is_some_and(|carried| carried.unstored.is_some());
+                let is_whole = failures.is_empty() && !is_unstored;
+                Ok(code.max(if is_whole { 0 } else { REFUSED }))
             }
         }
     }

@@ -215,6 +215,24 @@ fn an_edit_in_the_way_is_carried_along_or_stashed() {
     assert!(!held.exists(), "the changes are in the stash");
 }
 
+#[test]
+fn changes_that_cannot_be_stashed_are_named() {
+    let repository = two_branches(&["w f 1 a", "w z 2 a"]);
+    fs::write(repository.root.join("z"), "mine\n").unwrap();
+    fs::write(repository.git_dir().join("refs/stash.lock"), "").unwrap();
+    let outcome = repository.hedgerow(&["checkout", "-m", "side"]);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    let commit = repository.ask(&["rev-parse", "CHECKOUT_AUTOSTASH_HEAD"]);
+    let expected = format!("error: cannot store {commit}, which has your local changes");
+    assert!(outcome.stderr.contains(&expected), "{}", outcome.stderr);
+    assert!(
+        !outcome.stderr.contains("are stashed"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(repository.ask(&["show", &format!("{commit}:z")]), "mine");
+}
+
 /// Git puts tracked files aside, and lets untracked ones in their place go.
 #[test]
 fn untracked_files_in_the_place_of_tracked_ones_are_not_lost() {

@@ -244,6 +244,8 @@ fn carry_out(
     let around = Around {
         old: &old.index,
         force: true,
+        restores_paths: true,
+        only_tries: false,
         moves_kept: &|row| chosen[row].1,
     };
     let submodules = SubmoduleMoves::plan(session, &around, &mut next)?;

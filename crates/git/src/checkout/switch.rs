@@ -67,6 +67,8 @@ pub struct Autostash {
     /// They are back. If not, they are the newest entry of the stash, whatever the working tree has of
     /// them.
     pub is_applied: bool,
+    /// They are neither: only `CHECKOUT_AUTOSTASH_HEAD` names this commit, which has them.
+    pub unstored: Option<ObjectId>,
     /// Git's warnings about the files that were put aside.
     pub warnings: Vec<String>,
     /// What went wrong besides conflicts.

@@ -133,6 +133,7 @@ pub(crate) fn update_amending(
         rules,
         untracked: job.untracked,
         moves_submodules: matches!(way, Way::Overwrite | Way::Merge),
+        only_tries_submodules: false,
         dry_run: false,
     };
     let carried_out = match job.share {
@@ -170,6 +171,8 @@ pub(crate) struct Before<'a> {
     pub untracked: Untracked,
     /// Submodules move to their commits even where the index had the same.
     pub moves_submodules: bool,
+    /// Those that differ must be able to move; none does.
+    pub only_tries_submodules: bool,
     /// Only check; change nothing.
     pub dry_run: bool,
 }
@@ -186,6 +189,8 @@ pub(crate) fn carry_out(
     let around = Around {
         old,
         force: before.rules.overwrite(),
+        restores_paths: false,
+        only_tries: before.only_tries_submodules,
         moves_kept: &|_| before.moves_submodules,
     };
     let submodules = SubmoduleMoves::plan(session, &around, next)?;

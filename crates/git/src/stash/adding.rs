@@ -5,7 +5,7 @@ use super::apply::like_tree;
 use super::capture::Changes;
 use super::push::{PushOptions, Said};
 use super::untracked::UntrackedWish;
-use crate::checkout::{kept_out, smudge_unexamined, Session};
+use crate::checkout::{smudge_unexamined, Session};
 use crate::index::{Index, Mode, Stage};
 use crate::merge::{edited, kind};
 use crate::objects::{write_tree, ObjectWriter};
@@ -19,6 +19,8 @@ use gix_hash::ObjectId;
 use hedgerow_fs::FileKind;
 use hedgerow_tree::split_path;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The paths outside of the sparse checkout.
@@ -150,10 +152,12 @@ impl Adding<'_> {
     fn refusal(&self, specs: &Pathspecs) -> Result<Option<Said>> {
         let [seen, beyond] = self.seen(specs);
         let beyond: Vec<usize> = beyond.idle().collect();
+        let top = self.session.repository.require_work_tree()?;
         for at in seen.idle().filter(|at| beyond.contains(at)) {
             let (given, name) = seen.named(at);
             let is_there = match name {
-                Some(name) => kept_out(&self.session.root, trimmed(name))?,
+                // A slash at the end asks for a directory.
+                Some(name) => hedgerow_fs::is_there(&top.join(OsStr::from_bytes(name)))?,
                 None => false,
             };
             if !is_there {

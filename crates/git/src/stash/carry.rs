@@ -120,7 +120,7 @@ impl Carrier<'_> {
         }
         let mut autostash = self.bring_back(&entry, labels, has_index);
         autostash.warnings.splice(..0, warnings);
-        if let Err(error) = self.let_go(commit, &autostash) {
+        if let Err(error) = self.let_go(commit, &mut autostash) {
             autostash.failures.push(error);
         }
         moved.switched.autostash = Some(autostash);
@@ -251,9 +251,11 @@ impl Carrier<'_> {
     }
 
     /// Deletes the reference once the changes are in the working tree or in the stash.
-    fn let_go(&self, commit: ObjectId, autostash: &Autostash) -> Result<()> {
+    fn let_go(&self, commit: ObjectId, autostash: &mut Autostash) -> Result<()> {
         if !autostash.is_applied {
+            autostash.unstored = Some(commit);
             store_entry(self.repository, &commit, self.message.as_bstr())?;
+            autostash.unstored = None;
         }
         let name: &BStr = AUTOSTASH.into();
         self.repository
@@ -263,7 +265,7 @@ impl Carrier<'_> {
 
     /// Puts the changes into the stash, since the switch ended halfway with `error`.
     fn save(&self, commit: ObjectId, error: Error) -> Error {
-        let reason = match self.let_go(commit, &Autostash::default()) {
+        let reason = match self.let_go(commit, &mut Autostash::default()) {
             Ok(()) => "the local changes are in the stash: 'git stash pop' brings them back".into(),
             Err(error) => format!("the local changes are in the commit {commit}: {error}"),
         };

@@ -67,11 +67,16 @@ impl Modules {
         }
     }
 
-    fn parse(content: &[u8]) -> Result<Self> {
-        let mut modules = Modules {
+    /// None at all.
+    pub(crate) fn none() -> Self {
+        Modules {
             by_path: HashMap::new(),
             warnings: Vec::new(),
-        };
+        }
+    }
+
+    fn parse(content: &[u8]) -> Result<Self> {
+        let mut modules = Modules::none();
         let file = Config::of_file(content, Path::new(".gitmodules"))?;
         for name in file.subsections("submodule") {
             modules.add(&file, name)?;

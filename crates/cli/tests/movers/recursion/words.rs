@@ -486,12 +486,14 @@ fn submodules_stay_where_only_the_index_changes() {
     for words in [
         &["read-tree", "-m", "--recurse-submodules", "modify"][..],
         &["read-tree", "--reset", "--recurse-submodules", "modify"],
+        &["read-tree", "--reset", "--recurse-submodules"],
         &["read-tree", "-m", "--recurse-submodules", "none"],
         &["read-tree", "-m", "--recurse-submodules", "HEAD", "modify"],
+        &["read-tree", "-m", "--recurse-submodules", "HEAD", "none"],
+        &["read-tree", "-m", "--recurse-submodules", "HEAD", "dir"],
         &["read-tree", "--recurse-submodules", "modify"],
-        &["read-tree", "-m", "-i", "--recurse-submodules", "modify"],
     ] {
-        for edited in [None, Some("sub/new")] {
+        for edited in [None, Some("sub/file"), Some("sub/new")] {
             let mut pair = scene.pair("add");
             pair.each("only the index", |it| {
                 if let Some(path) = edited {

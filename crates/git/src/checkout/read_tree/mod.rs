@@ -198,6 +198,7 @@ fn try_to_read(
                 Untracked::Keep
             },
             moves_submodules: options.update && options.trees.len() == 1,
+            only_tries_submodules: !options.update,
             dry_run: options.dry_run || refuses,
         };
         match carry_out(&session, &before, &mut next, &mut || Ok(()))? {

@@ -47,6 +47,11 @@ pub(super) struct Around<'a> {
     pub old: &'a Index,
     /// The user's changes are overwritten.
     pub force: bool,
+    /// Paths are restored one after the other: where `.gitmodules` is one of them, git knows only the
+    /// submodules of the new one when it comes to these.
+    pub restores_paths: bool,
+    /// Only the index changes: as in git, each submodule has to be able to move, and none does.
+    pub only_tries: bool,
     /// Whether the submodule in this row of the new index moves to its commit though the index had the
     /// same.
     pub moves_kept: &'a dyn Fn(usize) -> bool,
@@ -215,6 +220,35 @@ struct Commits {
     is_only_tried: bool,
 }
 
+/// The submodules that differ between the indexes, to be tried.
+fn changed_links(old: &Index, new: &Index) -> BTreeMap<BString, Commits> {
+    let mut found: BTreeMap<BString, Commits> = BTreeMap::new();
+    let links = |index: &Index| -> Vec<(BString, ObjectId)> {
+        let links = index.entries().iter().filter(|entry| is_submodule(entry));
+        links
+            .map(|entry| (index.path(entry).to_owned(), entry.id))
+            .collect()
+    };
+    let only_tried = || Commits {
+        old: None,
+        new: None,
+        is_optional: false,
+        is_only_tried: true,
+    };
+    for (path, id) in links(old) {
+        found.entry(path).or_insert_with(only_tried).old = Some(id);
+    }
+    for (path, id) in links(new) {
+        found.entry(path).or_insert_with(only_tried).new = Some(id);
+    }
+    found.retain(|_, commits| commits.old != commits.new);
+    // Of one that goes from the index, git asks only whether it can be what it was.
+    for commits in found.values_mut() {
+        commits.new = commits.new.or(commits.old);
+    }
+    found
+}
+
 impl Planner<'_> {
     /// In the order of their paths.
     fn tasks(&self) -> Result<Vec<Task>> {
@@ -224,8 +258,11 @@ impl Planner<'_> {
         }
         let repository = self.session.repository;
         let before = Modules::read(repository, self.around.old)?;
+        let restores_paths = self.around.restores_paths;
         let after = if self.next.writes_to(FILE.as_bstr()) {
             Some(Modules::of_index(repository, &self.next.index)?)
+        } else if restores_paths && self.next.removes(self.around.old, FILE.as_bstr()) {
+            Some(Modules::none())
         } else {
             None
         };
@@ -236,6 +273,10 @@ impl Planner<'_> {
                 _ => &before,
             };
             let path = path.as_bstr();
+            let is_forgotten = after.as_ref().is_some_and(|after| after.at(path).is_none());
+            if restores_paths && is_forgotten {
+                continue;
+            }
             if let Some(module) = modules.at(path) {
                 if modules.is_active(repository, path)? {
                     tasks.extend(self.task(path, module.name.as_bstr(), commits)?);
@@ -248,6 +289,9 @@ impl Planner<'_> {
     /// The submodules that may have to move, by path.
     fn candidates(&self) -> BTreeMap<BString, Commits> {
         let (old, next) = (self.around.old, self.next);
+        if self.around.only_tries {
+            return changed_links(old, &next.index);
+        }
         let before = |path: &BStr| {
             let row = old.find(path, Stage::Merged).ok()?;
             Some(old.entries()[row]).filter(is_submodule)

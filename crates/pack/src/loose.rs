@@ -65,6 +65,8 @@ pub struct LooseOptions {
     pub mode: u32,
     /// Whether it is on the disk before it counts.
     pub sync: bool,
+    /// Takes the place of a file that is there already.
+    pub replace: bool,
 }
 
 impl Default for LooseOptions {
@@ -73,12 +75,13 @@ impl Default for LooseOptions {
             mtime: None,
             mode: READ_ONLY,
             sync: true,
+            replace: false,
         }
     }
 }
 
 /// Writes the object `id`, whose content is `content`, as a file of its own below the object
-/// directory `objects`. One that is there already stays as it is.
+/// directory `objects`. One that is there already stays as it is, unless `options` say otherwise.
 ///
 /// # Errors
 /// If it cannot be written; then there is no new file.
@@ -91,7 +94,7 @@ pub fn write_loose(
 ) -> Result<()> {
     let target = path(objects, id);
     // Not `exists`: an object that only may be there must not be left out.
-    if hedgerow_fs::is_there(&target)? {
+    if !options.replace && hedgerow_fs::is_there(&target)? {
         return Ok(());
     }
     if let Some(directory) = target.parent() {
@@ -109,7 +112,7 @@ pub fn write_loose(
     if options.sync {
         file.sync()?;
     }
-    match file.commit(false) {
+    match file.commit(options.replace) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         outcome => Ok(outcome?),
     }

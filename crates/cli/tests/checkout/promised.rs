@@ -206,3 +206,30 @@ fn directories_that_are_compared_are_fetched() {
         assert_eq!(partial.hedgerow(words).ok("diff-index"), copy.git(words));
     }
 }
+
+#[test]
+fn commands_without_a_checkout_fetch_directories() {
+    for words in [
+        &["status", "--porcelain"][..],
+        &["stash", "push", "-q"],
+        &["stash", "push", "-q", "-u"],
+        &["stash", "create"],
+    ] {
+        let (_origin, partial) = clone("tree:0");
+        partial.git(&["update-ref", "HEAD", "origin/main"]);
+        partial.write("dir0/file0", "three\n");
+        let copy = partial.copy(&partial.root.with_file_name("copy"));
+        let found = partial.hedgerow(words).ok("without a checkout");
+        assert_eq!(found, copy.git(words), "{words:?}");
+    }
+}
+
+#[test]
+fn a_diffstat_fetches_what_it_counts() {
+    let (_origin, partial) = clone("blob:none");
+    partial.git(&["sparse-checkout", "set", "new"]);
+    partial.git(&["checkout", "-q", "-B", "main", "origin/old"]);
+    let copy = partial.copy(&partial.root.with_file_name("copy"));
+    let words = ["merge", "--ff-only", "origin/main"];
+    assert_eq!(partial.hedgerow(&words).ok("merge"), copy.git(&words));
+}

@@ -270,6 +270,28 @@ fn states_are_listed_as_far_as_they_are_known() {
 }
 
 #[test]
+fn a_submodule_that_lost_its_repository_is_not_listed_as_new() {
+    let mut twins = Twins::new("lost", scene);
+    twins.each(|it| std::fs::remove_dir_all(it.root.join(".git/modules/three")).unwrap());
+    for words in [
+        "submodule status",
+        "submodule status --cached",
+        "submodule status one",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let expected = twins.git.run(&words, b"");
+        let found = twins.our_line(&words.join(" "));
+        assert_eq!((expected.code, expected.text()), (found.code, found.text()));
+        assert_eq!(
+            expected.stderr.is_empty(),
+            found.stderr.is_empty(),
+            "{}",
+            found.stderr
+        );
+    }
+}
+
+#[test]
 fn hostile_submodules_lead_nowhere() {
     // CVE-2018-11235, CVE-2018-17456, CVE-2024-32002, CVE-2019-19604.
     let mut twins = Twins::new("hostile", scene);

@@ -18,6 +18,7 @@ pub(crate) use contents::FileWorker;
 pub use filter::KindFilter;
 pub use patch::PatchOptions;
 pub use promised::with_contents;
+pub(crate) use promised::with_read_contents;
 
 use crate::diffstat::{self, Counter, DiffstatOptions};
 use crate::lines::Algorithm;

@@ -18,11 +18,28 @@ pub fn with_contents(
     pairs: &[Filepair],
     options: &DiffOptions,
 ) -> Result<Option<Repository>> {
-    if repository.promisor_remotes().is_empty() || missing(repository, pairs, options)?.is_empty() {
+    let finds_renames = options.renames.detection != Detection::Off;
+    let is_read = |pair: &Filepair| {
+        let is_one_sided = pair.old.is_none() || pair.new.is_none();
+        options.formats.reads_contents() || finds_renames && is_one_sided
+    };
+    with_read_contents(repository, pairs, &is_read)
+}
+
+/// The same for those of `pairs` that `is_read`.
+///
+/// # Errors
+/// [`Error::MissingBlob`] if no remote gives them.
+pub(crate) fn with_read_contents(
+    repository: &Repository,
+    pairs: &[Filepair],
+    is_read: &dyn Fn(&Filepair) -> bool,
+) -> Result<Option<Repository>> {
+    if repository.promisor_remotes().is_empty() || missing(repository, pairs, is_read)?.is_empty() {
         return Ok(None);
     }
     let supplied = repository.with_promised(|repository| {
-        let missing = missing(repository, pairs, options)?;
+        let missing = missing(repository, pairs, is_read)?;
         let Some((path, _)) = missing.first() else {
             return Ok(());
         };
@@ -41,14 +58,9 @@ pub fn with_contents(
 fn missing(
     repository: &Repository,
     pairs: &[Filepair],
-    options: &DiffOptions,
+    is_read: &dyn Fn(&Filepair) -> bool,
 ) -> Result<Vec<(BString, ObjectId)>> {
-    let finds_renames = options.renames.detection != Detection::Off;
-    let is_read = |pair: &&Filepair| {
-        let is_one_sided = pair.old.is_none() || pair.new.is_none();
-        options.formats.reads_contents() || finds_renames && is_one_sided
-    };
-    let sides = pairs.iter().filter(is_read);
+    let sides = pairs.iter().filter(|pair| is_read(pair));
     let sides = sides.flat_map(|pair| pair.old.iter().chain(&pair.new));
     let objects = repository.shared_objects();
     let mut missing = Vec::new();

@@ -13,7 +13,9 @@ pub(crate) use layout::{lines, numbers, sums};
 pub(crate) use summary::line as summary;
 
 use crate::config::Config;
-use crate::diff::{configured_algorithm, tree_pairs, DiffAttributes, FileContents};
+use crate::diff::{
+    configured_algorithm, tree_pairs, with_read_contents, DiffAttributes, FileContents,
+};
 use crate::display::color_of_key;
 use crate::repository::Repository;
 use crate::status::rename::{detect, Detection, Filepair, RenameOptions};
@@ -84,7 +86,8 @@ pub fn check(repository: &Repository) -> Result<()> {
     RenameOptions::of_diff(repository.config()).map(drop)
 }
 
-/// The text about what `new` changed in the tree `old`; empty if that is nothing.
+/// The text about what `new` changed in the tree `old`; empty if that is nothing. In a partial clone,
+/// contents that are missing are fetched.
 pub fn diffstat(
     repository: &Repository,
     old: ObjectId,
@@ -93,6 +96,8 @@ pub fn diffstat(
 ) -> Result<Vec<u8>> {
     let engine = options.execution.options("diffstat");
     let mut pairs = tree_pairs(repository, Some(old), new, &options.execution)?;
+    let supplied = with_read_contents(repository, &pairs, &|_| true)?;
+    let repository = supplied.as_ref().unwrap_or(repository);
     let contents = FileContents::of_objects(repository);
     // Renames are looked for whatever `diff.renames` says.
     let rename = RenameOptions {

@@ -5,7 +5,7 @@ use gix_hash::ObjectId;
 use hedgerow_codec::Deflater;
 use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_object::{hash_object, ObjectKind};
-use hedgerow_pack::{write_loose, Location, LooseOptions, ObjectStore};
+use hedgerow_pack::{write_loose, Location, LooseOptions, ObjectStore, Reader};
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -44,6 +44,7 @@ impl<'r> ObjectWriter<'r> {
                 mtime: None,
                 mode: settings.sharing.of_file(READ_ONLY & !umask),
                 sync: settings.fsync.loose_object,
+                replace: false,
             },
             fresh_packs: Mutex::default(),
             unsynced: Mutex::default(),
@@ -65,8 +66,10 @@ impl<'r> ObjectWriter<'r> {
     ) -> Result<ObjectId> {
         let id = self.id(kind, content)?;
         let objects = self.objects;
+        let mut options = self.options;
         if let Some(location) = objects.locate(&id)? {
-            if self.freshen(&id, location) {
+            options.replace = self.is_damaged(&id, location, (kind, content));
+            if !options.replace && self.freshen(&id, location) {
                 return Ok(id);
             }
         }
@@ -77,7 +80,7 @@ impl<'r> ObjectWriter<'r> {
             }
         }
         let object = (kind, content);
-        write_loose(objects.directory(), &id, object, deflater, &self.options)?;
+        write_loose(objects.directory(), &id, object, deflater, &options)?;
         if self.options.sync {
             let unsynced = self.unsynced.lock();
             let directories = path.ancestors().skip(1).take(2).map(Path::to_owned);
@@ -128,6 +131,17 @@ impl<'r> ObjectWriter<'r> {
         hash_object(self.hash, kind, content).ok_or_else(|| Error::Setup {
             reason: "SHA-1 appears to be part of a collision attack".into(),
         })
+    }
+
+    /// Whether the file that should have the object has not: after a crash, it may be empty. What is in a
+    /// pack is not read.
+    fn is_damaged(&self, id: &ObjectId, location: Location, object: (ObjectKind, &[u8])) -> bool {
+        if let Location::Packed { .. } = location {
+            return false;
+        }
+        let mut reader = Reader::new(self.objects);
+        let read = reader.read(id, location);
+        read.map_or(true, |found| found != object)
     }
 
     /// Sets the time of the file that has an object to now, of a pack only once.

@@ -79,6 +79,33 @@ impl Repository {
         }
     }
 
+    /// Fetches the directories of HEAD's commit if a partial clone has not even the first of them. Returns the
+    /// repository that has them, if it is another one than before.
+    ///
+    /// # Errors
+    /// The one about missing objects if no remote gives them.
+    pub(crate) fn with_head_tree(&self) -> Result<Option<Repository>> {
+        if self.promisor_remotes().is_empty() {
+            return Ok(None);
+        }
+        let tree = |repository: &Repository| match repository.head()?.id() {
+            Some(id) => Ok::<_, Error>(Some(repository.commit(&id)?.tree)),
+            None => Ok(None),
+        };
+        let lacks = |repository: &Repository| match tree(repository)? {
+            Some(id) if !repository.has_tree(&id) => Ok::<_, Error>(Some(id)),
+            _ => Ok(None),
+        };
+        if lacks(self)?.is_none() {
+            return Ok(None);
+        }
+        self.with_promised(|repository| match lacks(repository)? {
+            Some(id) => Err(Error::Pack(hedgerow_pack::Error::Missing { id })),
+            None => Ok(()),
+        })?;
+        Repository::discover(self.environment()).map(Some)
+    }
+
     /// In a partial clone, finds all blobs of `tree` that are missing and whose path and kind `is_wanted`, so
     /// that they are fetched at once.
     ///

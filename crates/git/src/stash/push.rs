@@ -112,6 +112,8 @@ impl Said {
 /// Puts local changes aside.
 pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     check_pathspecs(repository, &options.pathspecs)?;
+    let supplied = repository.with_head_tree()?;
+    let repository = supplied.as_ref().unwrap_or(repository);
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     let recorded = match record(&session, options) {
         Ok(Ok(recorded)) => recorded,
@@ -269,6 +271,8 @@ fn take_staged(
 
 /// Makes the commits of an entry and changes nothing else.
 pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
+    let supplied = repository.with_head_tree()?;
+    let repository = supplied.as_ref().unwrap_or(repository);
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     let (outcome, refreshed) = match record(&session, options)? {
         Err(unrecorded) => (unrecorded.outcome, unrecorded.refreshed),

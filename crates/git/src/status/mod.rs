@@ -79,6 +79,10 @@ use write_back::{may_write, write_back, News};
 /// cancelled. Missing permissions in the working tree are warnings; other read errors are reported
 /// in [`Status::failures`].
 pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
+    repository.with_promised(|repository| try_to_find(repository, options))
+}
+
+fn try_to_find(repository: &Repository, options: &Options) -> Result<Status> {
     let worktree = Worktree::open(repository, &options.execution, "status")?;
     let mut old = worktree.read_index()?;
     let form = sparse::read(&worktree, &mut old)?;

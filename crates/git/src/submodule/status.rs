@@ -122,7 +122,19 @@ fn below(
             }
         };
         let dot_git = examined.top.join(OsStr::from_bytes(path)).join(".git");
-        let is_there = is_active && repository.other_repositories().has(&dot_git);
+        let others = repository.other_repositories();
+        let is_there = if is_active {
+            others.has_submodule(&dot_git, &format!("{path}/.git"))
+        } else {
+            Ok(false)
+        };
+        let is_there = match is_there {
+            Ok(is_there) => is_there,
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        };
         tasks.push((one, shown, is_there));
     }
     let examined = in_parallel(&options.execution, &tasks, |(one, shown, is_there)| {

@@ -137,3 +137,20 @@ fn untracked_files_in_the_place_of_files_that_are_kept_in_the_index() {
         assert_kept(&repository, &words, place, 1);
     }
 }
+
+/// git takes the file for the object.
+#[test]
+fn a_change_whose_object_was_damaged_by_a_crash() {
+    for damage in [&b""[..], &[0; 40], b"no object"] {
+        let repository = repository();
+        repository.write("a", PRECIOUS);
+        let id = repository.ask(&["hash-object", "-w", "a"]);
+        let path = format!(".git/objects/{}/{}", &id[..2], &id[2..]);
+        let path = repository.root.join(path);
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, damage).unwrap();
+        let outcome = repository.hedgerow_with(&["stash", "push"], &[]);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        assert_eq!(repository.ask(&["show", "stash:a"]), PRECIOUS.trim());
+    }
+}

@@ -36,7 +36,9 @@ pub const STASH_SHOW: GitOptions = GitOptions {
     command: "stash show",
     keeps_separator: false,
     options: &joined::<2, { COUNT + 2 }>([
-        GitOption::switch(Some(b'u'), "include-untracked").or_not(),
+        GitOption::switch(Some(b'u'), "include-untracked")
+            .or_not()
+            .taking_back(&["only-untracked"]),
         GitOption::switch(None, "only-untracked").never_negated(),
     ]),
 };

@@ -325,6 +325,12 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
                 output.error_line("Cannot save the current worktree state");
             }
         }
+        PushOutcome::UnsavedIndex(reason) => {
+            output.error(reason);
+            if !quiet {
+                output.error_line("Cannot save the current index state");
+            }
+        }
         PushOutcome::Unnamed(error) => {
             output.error(error);
             if !quiet {

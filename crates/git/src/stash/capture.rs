@@ -35,6 +35,9 @@ pub(super) struct Changes {
     pub staged: Staged,
     /// Whether anything at all is staged.
     pub is_staged: bool,
+    /// What git says of a staged entry whose object is not there, if there is one: the entry of the stash
+    /// would not have it either.
+    pub without_object: Option<String>,
     /// The staged entries that git was told to leave alone, and whose files are not as staged: no entry
     /// gets what these files have.
     held: BTreeSet<usize>,
@@ -69,6 +72,17 @@ fn changed_although_held(
     Ok(held)
 }
 
+fn without_object(session: &Session<'_>, staged: &Staged) -> Result<Option<String>> {
+    let changes = staged.changes.iter();
+    for (path, side) in changes.filter_map(|change| Some((&change.path, change.index?))) {
+        if side.mode != Mode::Gitlink && !session.repository.has_object(&side.id)? {
+            let (mode, id) = (side.mode.to_u32(), side.id);
+            return Ok(Some(format!("invalid object {mode:06o} {id} for '{path}'")));
+        }
+    }
+    Ok(None)
+}
+
 impl Changes {
     /// Looks for them.
     pub(super) fn find(
@@ -98,6 +112,7 @@ impl Changes {
         }
         let mut staged = staged(session.repository, &old.index, head, &engine)?;
         let is_staged = !staged.changes.is_empty();
+        let without_object = without_object(session, &staged)?;
         staged.changes.retain(|change| {
             let version = change.index.or(change.head);
             version.is_some_and(|version| fits(change.path.as_bstr(), version.mode))
@@ -109,6 +124,7 @@ impl Changes {
             is_meant,
             staged,
             is_staged,
+            without_object,
             held,
             refreshed,
         })

@@ -2,7 +2,7 @@
 
 use super::entry::StashEntry;
 use crate::dates::date_seconds;
-use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue, Signature};
+use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue, ReferenceProblem, Signature};
 use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
@@ -63,8 +63,16 @@ pub fn clear_stash(repository: &Repository) -> Result<()> {
     else {
         return Ok(());
     };
+    delete(repository, id)
+}
+
+/// Deletes the stash, which is still `id`, and its log; that of an entry that came meanwhile stays.
+fn delete(repository: &Repository, id: ObjectId) -> Result<()> {
     repository.delete_reference(STASH.into(), Expected::Id(id))?;
-    repository.delete_log(STASH.into())
+    match repository.reference(STASH.into())? {
+        None if repository.has_log(STASH.into()) => repository.delete_log(STASH.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Deletes the entry that `entry` names from the stash.
@@ -93,9 +101,26 @@ pub fn drop_entry(repository: &Repository, entry: &StashEntry) -> Result<()> {
             }
         }
     };
+    let entries = repository.reflog(STASH.into())?;
+    let dropped = entries.iter().nth(number).map(|logged| logged.new);
     let is_empty = repository.drop_log_entry(STASH.into(), number)?;
-    if is_empty {
-        clear_stash(repository)?;
+    if !is_empty {
+        return Ok(());
     }
-    Ok(())
+    let Some(dropped) = dropped else {
+        return clear_stash(repository);
+    };
+    match delete(repository, dropped) {
+        // Somebody has made an entry since the log was empty, or has set the reference alone.
+        Err(Error::Reference {
+            reason: ReferenceProblem::Changed { found },
+            ..
+        }) => match found
+            .filter(|_| matches!(repository.reflog(STASH.into()), Ok(it) if it.is_empty()))
+        {
+            Some(found) => delete(repository, found),
+            None => Ok(()),
+        },
+        outcome => outcome,
+    }
 }

@@ -65,6 +65,8 @@ pub enum PushOutcome {
         /// Git's warnings until then.
         warnings: Vec<String>,
     },
+    /// What is staged cannot be recorded, for this reason.
+    UnsavedIndex(String),
     /// The commits of the entry are there, but not its name, for this reason.
     Unnamed(Error),
 }
@@ -388,6 +390,9 @@ pub(super) fn record(
     } else {
         changes
     };
+    if let Some(reason) = &changes.without_object {
+        return Ok(Err(PushOutcome::UnsavedIndex(reason.clone()).into()));
+    }
     let writer = ObjectWriter::new(repository)?;
     let branch: BString = match head
         .branch()

@@ -154,3 +154,22 @@ fn a_change_whose_object_was_damaged_by_a_crash() {
         assert_eq!(repository.ask(&["show", "stash:a"]), PRECIOUS.trim());
     }
 }
+
+/// An entry without it could not be applied.
+#[test]
+fn changes_beside_a_staged_entry_without_an_object() {
+    for words in [
+        &["stash", "push"][..],
+        &["stash", "push", "--", "b"],
+        &["stash", "push", "-k"],
+        &["stash", "push", "-u", "--", "b"],
+        &["stash", "create"],
+    ] {
+        let repository = repository();
+        let missing = "100644,1111111111111111111111111111111111111111,a";
+        repository.git(&["update-index", "--cacheinfo", missing]);
+        repository.write("b", PRECIOUS);
+        assert_kept(&repository, words, "b", 1);
+        assert!(repository.ask(&["stash", "list"]).is_empty());
+    }
+}

@@ -5,7 +5,6 @@ use crate::git_options::GitOption;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use hedgerow::Repository;
 use std::ffi::{OsStr, OsString};
-use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 
 use super::clone::without;
@@ -281,7 +280,7 @@ impl Passed {
         let is_single = self.has("single-branch") || is_deepened && !self.has("no-single-branch");
         Some(Receiving {
             require_init: true,
-            depth: self.has("shallow-submodules").then_some(NonZeroUsize::MIN),
+            depth: self.has("shallow-submodules").then_some(1),
             filter,
             ref_format: valued("ref-format"),
             single_branch: is_single,

@@ -31,8 +31,8 @@ pub struct Receiving {
     #[arg(long)]
     pub require_init: bool,
     /// Receive only the newest N commits
-    #[arg(long, value_name = "N")]
-    pub depth: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub depth: Option<i64>,
     /// Clone one commit where .gitmodules recommends that
     #[arg(long)]
     pub recommend_shallow: bool,
@@ -66,6 +66,13 @@ impl Receiving {
         Ok(())
     }
 
+    /// Without a number above zero, there is no limit.
+    fn depth(&self) -> Option<NonZeroUsize> {
+        usize::try_from(self.depth?)
+            .ok()
+            .and_then(NonZeroUsize::new)
+    }
+
     /// How `git` receives.
     pub fn transport(&self, git: &AssistedGit, global: &Global) -> Transport {
         let (program, variables) = git.command();
@@ -73,7 +80,7 @@ impl Receiving {
             git: program.to_owned(),
             variables: variables.to_owned(),
             clone_words: self.words(),
-            depth: self.depth,
+            depth: self.depth(),
             recommend_shallow: !self.no_recommend_shallow,
             jobs: match global.jobs {
                 Some(Workers::Count(count)) => Some(count),
@@ -87,7 +94,7 @@ impl Receiving {
     pub fn words_for_git(&self, is_remote: bool, global: &Global) -> Vec<OsString> {
         let words = ["submodule", "update", "--require-init", "--recursive"];
         let mut words: Vec<OsString> = words.map(OsString::from).into();
-        words.extend(self.depth.map(|depth| format!("--depth={depth}").into()));
+        words.extend(self.depth().map(|depth| format!("--depth={depth}").into()));
         words.extend(jobs(global));
         words.extend(global.quiet.then(|| "--quiet".into()));
         if is_remote {

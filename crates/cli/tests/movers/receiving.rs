@@ -179,3 +179,46 @@ fn without_git_nothing_is_received() {
     assert_eq!(twins.our.tree(), before);
     assert!(!twins.our.root.join(".git/modules").exists());
 }
+
+#[test]
+fn repositories_are_made_nowhere_else_and_not_inside_of_each_other() {
+    // A link that leads out of the repository.
+    let linked = twins("linked");
+    let outside = linked.our.root.with_file_name("outside");
+    fs::create_dir(linked.our.root.join(".git/modules")).unwrap();
+    std::os::unix::fs::symlink(&outside, linked.our.root.join(".git/modules/one")).unwrap();
+    let said = linked
+        .our_line("submodule update --init")
+        .failed(128, "a link");
+    assert!(said.contains("not a git repository: "), "{said}");
+    assert!(!outside.exists());
+    // CVE-2024-32002 and its relatives: the files of one are those of another.
+    let nested = twins("nested");
+    for (name, other) in [("two", "three/hooks"), ("one", "three/hooks/one")] {
+        let modules = nested.our.root.join(".gitmodules");
+        let text = fs::read_to_string(&modules).unwrap();
+        let (old, new) = (
+            format!("[submodule \"{name}\"]"),
+            format!("[submodule \"{other}\"]"),
+        );
+        fs::write(modules, text.replace(&old, &new)).unwrap();
+    }
+    let said = nested
+        .our_line("submodule update --init")
+        .failed(128, "nested");
+    assert!(said.contains("is inside git dir '"), "{said}");
+    assert!(!nested.our.root.join(".git/modules").exists());
+}
+
+#[test]
+fn a_submodule_without_a_commit_is_left_alone() {
+    for line in ["submodule update -f one", "submodule update one"] {
+        let mut twins = Twins::new(line, scene);
+        twins.each(|it| {
+            it.git(&["-C", "one", "checkout", "-q", "--orphan", "new"]);
+            it.write("one/file", "mine\n");
+        });
+        twins.line(line);
+        assert_same_submodules(&twins);
+    }
+}

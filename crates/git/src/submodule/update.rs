@@ -15,6 +15,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -327,6 +328,7 @@ impl Level<'_> {
             refuse_links(repository, path)?;
             tasks.push(self.task(repository, module, one.clone(), shown)?);
         }
+        refuse_nested(&tasks)?;
         Ok(tasks)
     }
 
@@ -359,6 +361,12 @@ impl Level<'_> {
             }
             let git_dir = git_dir_of(repository, module.name.as_bstr())?;
             if !is_git_dir(&git_dir, repository.environment()) {
+                // A clone would follow a link out of the repository.
+                if hedgerow_fs::is_there(&git_dir)? {
+                    return Err(Error::Setup {
+                        reason: format!("not a git repository: {}", git_dir.display()),
+                    });
+                }
                 lack = Lack::Clone(self.source(module, shown.as_bstr())?);
             }
             connect = Some(git_dir);
@@ -480,7 +488,16 @@ impl Level<'_> {
     /// [`Error::NotBuilt`] if so, and nothing is fetched here.
     fn lacks_commit(&self, found: &Found<'_>) -> Result<bool> {
         let (submodule, id) = (found.submodule, found.id);
-        let is_at_it = submodule.head()?.id() == Some(*id);
+        let head = submodule.head()?.id();
+        if head.is_none() && !found.is_new {
+            return Err(Error::Setup {
+                reason: format!(
+                    "Unable to find current revision in submodule path '{}'",
+                    found.shown
+                ),
+            });
+        }
+        let is_at_it = head == Some(*id);
         if is_at_it && !found.is_new && !self.options.force {
             return Ok(false);
         }
@@ -598,6 +615,25 @@ fn is_complete(switched: &Switched) -> bool {
 fn go_on(execution: &Execution) -> Result<()> {
     if execution.cancel.is_cancelled() {
         return Err(Error::Interrupted);
+    }
+    Ok(())
+}
+
+/// Refuses Git directories inside of each other that are not there yet: the files of one would be taken for
+/// those of the other.
+fn refuse_nested(tasks: &[Task]) -> Result<()> {
+    let places: BTreeSet<&PathBuf> = tasks.iter().filter_map(|it| it.connect.as_ref()).collect();
+    for place in &places {
+        let around = place.ancestors().skip(1).map(Path::to_path_buf);
+        if let Some(around) = around.into_iter().find(|around| places.contains(around)) {
+            return Err(Error::Setup {
+                reason: format!(
+                    "submodule git dir '{}' is inside git dir '{}'",
+                    place.display(),
+                    around.display()
+                ),
+            });
+        }
     }
     Ok(())
 }

@@ -504,3 +504,20 @@ fn submodules_stay_where_only_the_index_changes() {
         }
     }
 }
+
+#[test]
+fn what_went_with_the_connection_comes_back() {
+    let scene = Scene::new("sha1");
+    for words in [
+        &["checkout", "-q", "--recurse-submodules", "modify"][..],
+        &["switch", "-q", "--detach", "--recurse-submodules", "modify"],
+        &["reset", "--keep", "--recurse-submodules", "modify"],
+    ] {
+        let mut pair = scene.pair("add");
+        pair.each("only an untracked file is left", |it| {
+            fs::remove_dir_all(it.path("sub")).unwrap();
+            it.write("sub/kept", "mine\n");
+        });
+        pair.same(words);
+    }
+}

@@ -3,12 +3,13 @@
 use super::leftovers::{leftovers, Leftover};
 use super::{read_within, Recursion, Task};
 use crate::branches::HeadTarget;
+use crate::checkout::from_index::{checkout_index, CheckoutIndexOptions, Selection};
 use crate::checkout::outcome::Done;
 use crate::checkout::read_tree::{ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};
 use crate::checkout::rejects::Rejects;
 use crate::config::Environment;
 use crate::discover::is_git_dir;
-use crate::index::{CacheTree, Index, Mode};
+use crate::index::{CacheTree, Index, Mode, Stage};
 use crate::refs::Head;
 use crate::repository::Repository;
 use crate::submodule::{
@@ -340,6 +341,7 @@ impl Runner<'_> {
                 None
             }
         };
+        let lost_connection = matches!(from, Some(From::Commit(_)));
         let submodule = opened(environment, directory, None)?;
         let from = match (from, submodule.head()) {
             (Some(from), _) => from,
@@ -365,11 +367,29 @@ impl Runner<'_> {
             }
             ReadTreeOutcome::NotTrivial | ReadTreeOutcome::Overlap(_) => {}
         }
+        if lost_connection && task.new.is_some() {
+            self.complete(&submodule, stepped)?;
+        }
         match task.new {
             Some(id) => self.set_head(&submodule, id),
             None if stepped.failures.is_empty() => disconnect(&submodule, directory),
             None => Ok(()),
         }
+    }
+
+    /// Writes the files that went with the connection: to the move, they were deleted. Others stay.
+    fn complete(&self, submodule: &Repository, stepped: &mut Stepped) -> Result<()> {
+        let options = CheckoutIndexOptions {
+            selection: Selection::All,
+            stage: Some(Stage::Merged),
+            update_index: true,
+            threshold: self.threshold,
+            execution: self.execution.clone(),
+            ..CheckoutIndexOptions::default()
+        };
+        let completed = checkout_index(submodule, &options)?;
+        stepped.take(completed.done);
+        Ok(())
     }
 
     /// Detaches HEAD at the commit.

@@ -222,3 +222,27 @@ fn a_submodule_without_a_commit_is_left_alone() {
         assert_same_submodules(&twins);
     }
 }
+
+/// git takes it for done.
+#[test]
+fn a_second_run_finishes_what_was_interrupted() {
+    let twins = Twins::new("interrupted", scene);
+    let our = &twins.our;
+    fs::remove_file(our.root.join(".git/modules/one/index")).unwrap();
+    for name in [".gitmodules", "file", "more", "inner"] {
+        let path = our.root.join("one").join(name);
+        if path.is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        } else {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    twins.our_line("submodule update one").ok("again");
+    assert!(our.root.join("one/more/file").exists());
+    assert_eq!(our.ask(&["-C", "one", "status", "--porcelain"]), "");
+    // Files without an index are somebody's.
+    fs::remove_file(our.root.join(".git/modules/one/index")).unwrap();
+    our.write("one/file", "mine\n");
+    twins.our_line("submodule update one").ok("at its commit");
+    assert_eq!(fs::read(our.root.join("one/file")).unwrap(), b"mine\n");
+}

@@ -123,6 +123,8 @@ pub(super) struct Task {
     pub directory: PathBuf,
     /// The Git directory it is to be connected with, if it has none.
     connect: Option<PathBuf>,
+    /// It has no files yet.
+    is_new: bool,
     lack: Lack,
 }
 
@@ -395,13 +397,15 @@ impl Level<'_> {
                 ),
             });
         }
+        let mut is_new = connect.is_some();
         if !matches!(lack, Lack::Clone(_)) {
             let submodule = opened(repository.environment(), &directory, connect.as_deref())?;
+            is_new |= is_only_cloned(&submodule, &directory)?;
             let found = Found {
                 submodule: &submodule,
                 id: &listed.id,
                 shown: shown.as_bstr(),
-                is_new: connect.is_some(),
+                is_new,
             };
             if self.lacks_commit(&found)? {
                 lack = Lack::Commit;
@@ -414,6 +418,7 @@ impl Level<'_> {
             shown,
             directory,
             connect,
+            is_new,
             lack,
         })
     }
@@ -529,7 +534,7 @@ impl Runner<'_> {
         ensure_worktree(&submodule, &task.directory)?;
         let mut events = Vec::new();
         let id = task.listed.id;
-        let is_new = task.connect.is_some();
+        let is_new = task.is_new;
         let head = submodule.head()?.id();
         if is_new || self.options.force || head != Some(id) {
             let force = is_new || self.options.force;
@@ -609,6 +614,15 @@ impl UpdateEvent {
 fn is_complete(switched: &Switched) -> bool {
     let is_done = matches!(&switched.outcome, Outcome::Done(done) if done.failures.is_empty());
     is_done && switched.head_failure.is_none() && switched.hook_failure.is_none()
+}
+
+/// Whether the submodule was cloned, and what did that was interrupted before it checked anything out.
+fn is_only_cloned(submodule: &Repository, directory: &Path) -> Result<bool> {
+    if hedgerow_fs::is_there(submodule.index_path())? {
+        return Ok(false);
+    }
+    let names = hedgerow_fs::list_directory(directory)?.unwrap_or_default();
+    Ok(names.iter().all(|entry| entry.name == b".git"))
 }
 
 /// Git failed: perhaps because the user interrupted it.

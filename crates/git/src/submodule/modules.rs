@@ -161,8 +161,7 @@ fn is_plain(update: &BStr) -> bool {
 }
 
 /// Refuses a submodule that is reached through a link: somebody may have put it there.
-pub(super) fn refuse_links(repository: &Repository, path: &BStr) -> Result<()> {
-    let top = repository.require_work_tree()?;
+pub(super) fn refuse_links(top: &Path, path: &BStr) -> Result<()> {
     let slashes = path.find_iter(b"/").chain([path.len()]);
     for end in slashes {
         let part = &path[..end];

@@ -108,7 +108,7 @@ fn below(
     for one in all {
         let path = one.path.as_bstr();
         let shown = displayed(repository, above, path);
-        let checked = refuse_links(repository, path).and_then(|()| match modules.at(path) {
+        let checked = refuse_links(examined.top, path).and_then(|()| match modules.at(path) {
             Some(_) => modules.is_active(repository, path),
             None => Err(Error::Setup {
                 reason: format!("no submodule mapping found in .gitmodules for path '{path}'"),

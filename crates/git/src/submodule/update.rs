@@ -188,6 +188,7 @@ impl Level<'_> {
         let execution = &self.options.execution;
         let runner = Runner {
             environment: repository.environment().clone(),
+            top: repository.require_work_tree()?,
             options: self.options,
             depth: self.depth,
             execution: shared(execution, tasks.len()),
@@ -327,7 +328,7 @@ impl Level<'_> {
                 }
                 continue;
             };
-            refuse_links(repository, path)?;
+            refuse_links(repository.require_work_tree()?, path)?;
             tasks.push(self.task(repository, module, one.clone(), shown)?);
         }
         refuse_nested(&tasks)?;
@@ -521,6 +522,7 @@ impl Level<'_> {
 /// Updates single submodules, on any thread.
 struct Runner<'a> {
     environment: Environment,
+    top: &'a Path,
     options: &'a SubmoduleUpdateOptions,
     depth: usize,
     /// How to run in each.
@@ -530,6 +532,8 @@ struct Runner<'a> {
 impl Runner<'_> {
     /// Updates a submodule, and what is in it.
     fn run(&self, task: &Task) -> Result<Vec<UpdateEvent>> {
+        // A checkout beside it may have made one meanwhile.
+        refuse_links(self.top, task.listed.path.as_bstr())?;
         let submodule = opened(&self.environment, &task.directory, None)?;
         ensure_worktree(&submodule, &task.directory)?;
         let mut events = Vec::new();

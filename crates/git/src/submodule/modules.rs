@@ -42,8 +42,11 @@ impl Modules {
     pub(crate) fn read(repository: &Repository, index: &Index) -> Result<Self> {
         let root = Dir::open(repository.require_work_tree()?)?;
         let mut content = Vec::new();
-        let Ok(file) = root.open_file(FILE) else {
-            return Modules::of_index(repository, index);
+        let file = match root.open_file(FILE) {
+            Ok(file) => file,
+            // Not to be read is not to be absent.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error.into()),
+            Err(_) => return Modules::of_index(repository, index),
         };
         match file.read_to_end(&mut content, LIMIT_BYTES) {
             Err(error) if error.kind() == ErrorKind::IsADirectory => {

@@ -512,6 +512,6 @@ fn save(
     };
     let id = writer.write(deflater, ObjectKind::Blob, &cleaned.content)?;
     saved.side = Some(Side { kind, id });
-    saved.warning = cleaned.warning;
+    saved.warning = cleaned.error.or(cleaned.warning);
     Ok(saved)
 }

@@ -309,10 +309,13 @@ impl Comparison<'_> {
         let file = directory.open_file(name)?;
         file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
         let conversion = self.converter.conversion(path);
+        let mut of_filter = None;
         if let Conversion::Driver(filtered) = &conversion {
             if let Some(driver) = self.converter.driver(filtered.index) {
                 let mut lane = FilterLane::open(driver, self.filters.clone())?;
-                content = lane.clean(path, &content)?.content.unwrap_or(content);
+                let filtered = lane.clean(path, &content)?;
+                of_filter = filtered.message;
+                content = filtered.content.unwrap_or(content);
             }
         }
         let mut index_content = || match self.index.find(path, Stage::Merged) {
@@ -329,7 +332,7 @@ impl Comparison<'_> {
             .converter
             .to_git(buffers, conversion, path, &content, request)?;
         Ok(CleanedFile {
-            error: cleaned.message,
+            error: of_filter.or(cleaned.message),
             warning: cleaned.line_ends,
             content: cleaned.content.to_vec(),
         })

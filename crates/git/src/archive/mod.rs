@@ -95,7 +95,11 @@ pub fn nodes_of_commit<T>(
         ..Options::default()
     };
     let wanted = |_: &Repository, _| -> Result<promised::IsRead> { Ok(Box::new(|_, _| true)) };
-    let supplied = promised::supplied(repository, revision, options, &engine, &wanted)?;
+    let supplied = match promised::supplied(repository, revision, options, &engine, &wanted) {
+        // Each file says by itself that it cannot be read, and may be left out.
+        Err(Error::MissingBlob { .. }) => None,
+        supplied => supplied?,
+    };
     let repository = supplied.as_ref().unwrap_or(repository);
     let source = Source::resolve(repository, revision, options)?;
     let shared = Arc::new(Shared::new(repository, &source, options)?);

@@ -98,9 +98,10 @@ pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Fail
         Some(receiving) if code == 0 => {
             let is_remote = passed.has("remote-submodules");
             let words = receiving.words_for_git(is_remote, global);
-            let by_us = match is_remote {
-                true => None,
-                false => first.submodules(receiving, &git, execution)?,
+            let by_us = if is_remote {
+                None
+            } else {
+                first.submodules(receiving, &git, execution)?
             };
             match by_us {
                 Some(code) => Ok(code),

@@ -102,7 +102,7 @@ pub fn drop_entry(repository: &Repository, entry: &StashEntry) -> Result<()> {
         }
     };
     let entries = repository.reflog(STASH.into())?;
-    let dropped = entries.iter().nth(number).map(|logged| logged.new);
+    let dropped = entries.get(number).map(|logged| logged.new);
     let is_empty = repository.drop_log_entry(STASH.into(), number)?;
     if !is_empty {
         return Ok(());

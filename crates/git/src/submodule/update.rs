@@ -507,9 +507,10 @@ impl Level<'_> {
         if is_at_it && !found.is_new && !self.options.force {
             return Ok(false);
         }
-        let is_enough = match self.options.no_fetch {
-            true => submodule.has_object(id)?,
-            false => is_reached(submodule, id)?,
+        let is_enough = if self.options.no_fetch {
+            submodule.has_object(id)?
+        } else {
+            is_reached(submodule, id)?
         };
         match self.options.transport {
             _ if is_enough => Ok(false),

@@ -240,6 +240,13 @@ fn a_second_run_finishes_what_was_interrupted() {
     twins.our_line("submodule update one").ok("again");
     assert!(our.root.join("one/more/file").exists());
     assert_eq!(our.ask(&["-C", "one", "status", "--porcelain"]), "");
+    // A repository that the user has just made is not taken for a clone.
+    fs::remove_dir_all(our.root.join("three")).unwrap();
+    our.git(&["init", "-q", "three"]);
+    let said = twins
+        .our_line("submodule update -f three")
+        .failed(128, "no commit");
+    assert!(said.contains("Unable to find current revision"), "{said}");
     // Files without an index are somebody's.
     fs::remove_file(our.root.join(".git/modules/one/index")).unwrap();
     our.write("one/file", "mine\n");

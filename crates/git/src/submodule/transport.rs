@@ -16,13 +16,13 @@ use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// So many submodules are received at a time, if nothing else is said: fewer than the sessions that
-/// sshd(8) accepts at once. They mostly wait for the network.
+/// The default number of submodules that are received at a time. They mostly wait for the network; sshd(8)
+/// accepts no more than ten sessions that are not logged in yet.
 const AT_A_TIME: NonZeroUsize = NonZeroUsize::new(8).expect("it is not zero");
-/// Of what git says on its standard output, which is nothing, no more is read.
+/// Git prints nothing on its standard output here. If it does, no more than this is read.
 const OUTPUT_LIMIT_BYTES: u64 = 64 << 10;
 
-/// How submodules are received that are not here.
+/// How submodules and commits that are missing are cloned and fetched.
 #[derive(Clone, Debug, Default)]
 pub struct Transport {
     /// Git.
@@ -35,7 +35,7 @@ pub struct Transport {
     pub depth: Option<NonZeroUsize>,
     /// Whether `.gitmodules` may ask for a history of one commit.
     pub recommend_shallow: bool,
-    /// So many submodules at a time; as `submodule.fetchJobs` says without it.
+    /// The number of submodules that are received at a time; `submodule.fetchJobs` if `None`.
     pub jobs: Option<NonZeroUsize>,
     /// Git says nothing of its progress.
     pub quiet: bool,
@@ -141,7 +141,7 @@ impl Transport {
     /// Runs git in `directory`; whether it succeeded, and what it said.
     fn run(&self, words: Vec<OsString>, directory: &Path) -> Result<(bool, Vec<UpdateEvent>)> {
         let mut variables = variables_of_submodule();
-        // Not the user has named the address, so that not every protocol may be used.
+        // The address comes from the repository, not from the user: git allows fewer protocols for it.
         variables.push(("GIT_PROTOCOL_FROM_USER".into(), Some("0".into())));
         variables.extend(self.variables.iter().cloned());
         let git = Process {

@@ -82,8 +82,8 @@ pub enum UpdateFailure {
     Error(Error),
 }
 
-/// Updates submodules, several at a time; `told` hears what happened, in the order of the index, of the
-/// submodules of one behind it.
+/// Updates submodules, several at a time. `told` is called for each event in the order of the index; the
+/// submodules of a submodule follow it.
 ///
 /// # Errors
 /// If a submodule cannot be updated here, before any is touched; [`Error::NotBuilt`] if git could. If a
@@ -143,7 +143,7 @@ struct Found<'a> {
     /// The commit that it is to have.
     id: &'a ObjectId,
     shown: &'a BStr,
-    /// It is not connected with its Git directory yet.
+    /// It has no files yet.
     is_new: bool,
 }
 
@@ -621,9 +621,10 @@ fn is_complete(switched: &Switched) -> bool {
     is_done && switched.head_failure.is_none() && switched.hook_failure.is_none()
 }
 
-/// Whether the submodule was cloned, and what did that was interrupted before it checked anything out.
+/// Whether the submodule has commits and nothing else yet: an update was interrupted between its clone and
+/// its checkout. A repository without a commit is the user's own.
 fn is_only_cloned(submodule: &Repository, directory: &Path) -> Result<bool> {
-    if hedgerow_fs::is_there(submodule.index_path())? {
+    if hedgerow_fs::is_there(submodule.index_path())? || submodule.head()?.id().is_none() {
         return Ok(false);
     }
     let names = hedgerow_fs::list_directory(directory)?.unwrap_or_default();

@@ -183,7 +183,7 @@ fn what_an_archive_lacks_is_fetched_in_one_request() {
     for revision in ["origin/main", "origin/main^{tree}", "origin/main:new"] {
         let (_origin, partial) = clone("tree:0");
         let copy = partial.copy(&partial.root.with_file_name("copy"));
-        let words = ["archive", "--mtime=2001-01-01", revision];
+        let words = ["archive", "--mtime=2001-01-01T00:00:00Z", revision];
         let found = partial.hedgerow(&words).ok(revision);
         assert_eq!(found, copy.git(&words), "{revision}");
     }

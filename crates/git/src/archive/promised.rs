@@ -2,7 +2,7 @@
 
 use super::{ArchiveOptions, Source};
 use crate::repository::Repository;
-use crate::{Error, Result};
+use crate::Result;
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::Options;
@@ -15,7 +15,7 @@ pub(super) type IsRead = Box<dyn Fn(&BStr, EntryKind) -> bool>;
 /// says that it is read. Returns the repository that has it, if it is another one than before.
 ///
 /// # Errors
-/// [`Error::MissingBlob`] if no remote gives it.
+/// [`Error::MissingBlob`](crate::Error::MissingBlob) if no remote gives it.
 pub(super) fn supplied(
     repository: &Repository,
     revision: &BStr,
@@ -23,17 +23,9 @@ pub(super) fn supplied(
     engine: &Options,
     wanted: &dyn Fn(&Repository, ObjectId) -> Result<IsRead>,
 ) -> Result<Option<Repository>> {
-    if repository.promisor_remotes().is_empty() {
-        return Ok(None);
-    }
-    let supplied = repository.with_promised(|repository| {
+    repository.supplied(&|repository| {
         let tree = Source::resolve(repository, revision, options)?.tree;
         let is_wanted = wanted(repository, tree)?;
         repository.require_contents(tree, &is_wanted, engine)
-    });
-    match supplied {
-        Ok(()) => Repository::discover(repository.environment()).map(Some),
-        Err(Error::MissingContent { ids, .. }) => Err(Error::MissingBlob { id: ids[0] }),
-        Err(error) => Err(error),
-    }
+    })
 }

@@ -35,10 +35,7 @@ pub(crate) fn with_read_contents(
     pairs: &[Filepair],
     is_read: &dyn Fn(&Filepair) -> bool,
 ) -> Result<Option<Repository>> {
-    if repository.promisor_remotes().is_empty() || missing(repository, pairs, is_read)?.is_empty() {
-        return Ok(None);
-    }
-    let supplied = repository.with_promised(|repository| {
+    repository.supplied(&|repository| {
         let missing = missing(repository, pairs, is_read)?;
         let Some((path, _)) = missing.first() else {
             return Ok(());
@@ -46,12 +43,7 @@ pub(crate) fn with_read_contents(
         let path = path.clone();
         let ids = missing.into_iter().map(|(_, id)| id).collect();
         Err(Error::MissingContent { path, ids })
-    });
-    match supplied {
-        Ok(()) => Repository::discover(repository.environment()).map(Some),
-        Err(Error::MissingContent { ids, .. }) => Err(Error::MissingBlob { id: ids[0] }),
-        Err(error) => Err(error),
-    }
+    })
 }
 
 /// The objects that are read and are not here, each with a path.

@@ -79,31 +79,43 @@ impl Repository {
         }
     }
 
-    /// Fetches the directories of HEAD's commit if a partial clone has not even the first of them. Returns the
-    /// repository that has them, if it is another one than before.
+    /// In a partial clone, fetches what `check` ends with an error for. Returns the repository that has it, if it
+    /// is another one than before.
     ///
     /// # Errors
-    /// The one about missing objects if no remote gives them.
-    pub(crate) fn with_head_tree(&self) -> Result<Option<Repository>> {
+    /// Those of `check`; [`Error::MissingBlob`] for contents that no remote gives.
+    pub(crate) fn supplied(
+        &self,
+        check: &dyn Fn(&Repository) -> Result<()>,
+    ) -> Result<Option<Repository>> {
         if self.promisor_remotes().is_empty() {
             return Ok(None);
         }
-        let tree = |repository: &Repository| match repository.head()?.id() {
-            Some(id) => Ok::<_, Error>(Some(repository.commit(&id)?.tree)),
-            None => Ok(None),
-        };
-        let lacks = |repository: &Repository| match tree(repository)? {
-            Some(id) if !repository.has_tree(&id) => Ok::<_, Error>(Some(id)),
-            _ => Ok(None),
-        };
-        if lacks(self)?.is_none() {
-            return Ok(None);
+        let mut runs = 0;
+        let checked = self.with_promised(|repository| {
+            runs += 1;
+            check(repository)
+        });
+        match checked {
+            Ok(()) if runs == 1 => Ok(None),
+            Ok(()) => Repository::discover(self.environment()).map(Some),
+            Err(Error::MissingContent { ids, .. }) => Err(Error::MissingBlob { id: ids[0] }),
+            Err(error) => Err(error),
         }
-        self.with_promised(|repository| match lacks(repository)? {
-            Some(id) => Err(Error::Pack(hedgerow_pack::Error::Missing { id })),
-            None => Ok(()),
-        })?;
-        Repository::discover(self.environment()).map(Some)
+    }
+
+    /// The same for the directories of HEAD's commit, if not even the first of them is here.
+    pub(crate) fn with_head_tree(&self) -> Result<Option<Repository>> {
+        self.supplied(&|repository| {
+            let Some(head) = repository.head()?.id() else {
+                return Ok(());
+            };
+            let id = repository.commit(&head)?.tree;
+            if repository.has_tree(&id) {
+                return Ok(());
+            }
+            Err(Error::Pack(hedgerow_pack::Error::Missing { id }))
+        })
     }
 
     /// In a partial clone, finds all blobs of `tree` that are missing and whose path and kind `is_wanted`, so

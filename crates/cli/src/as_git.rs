@@ -3,6 +3,8 @@
 
 use crate::environment;
 use crate::failure::{Failure, FATAL, USAGE};
+use crate::output::Output;
+use hedgerow::clone::{help_with_bundles, BUNDLES};
 use hedgerow::repository::InPlaceOf;
 use hedgerow::shim::{choose, Handover, Variables};
 use hedgerow_fs::{StandardInput, StandardOutput};
@@ -74,6 +76,23 @@ pub fn begin() -> Result<bool, Failure> {
     // There is one call.
     let _ = CALL.set(call);
     Ok(true)
+}
+
+/// The exit code, if git has called the program in the place of another one of its own.
+pub fn help() -> Option<u8> {
+    let words = environment::words();
+    let name = words.first().and_then(|own| Path::new(own).file_name());
+    if name? != BUNDLES.name {
+        return None;
+    }
+    let had = help_with_bundles(&words[1..], &environment::variables());
+    Some(match had {
+        Ok(had) => u8::from(!had),
+        Err(error) => {
+            Output::plain(&[]).error_line(format_args!("fatal: {error}"));
+            FATAL
+        }
+    })
 }
 
 /// Whether the program was called as `git`.

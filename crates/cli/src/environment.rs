@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
 use bstr::ByteSlice;
+use hedgerow::clone::{AssistedGit, Helper};
 use hedgerow::repository::{Environment, Repository};
 use hedgerow::shim::Taken;
 use std::ffi::OsString;
@@ -127,14 +128,14 @@ pub fn variables() -> hedgerow::shim::Variables {
     hedgerow::shim::Variables::new(std::env::vars_os().collect())
 }
 
-/// The real git, with hedgerow in the place of the programs that it starts.
+/// The real git, with hedgerow in the place of the programs that it starts, the `helper` among them.
 ///
 /// # Errors
 /// There is no git.
-pub fn assisted_git() -> Result<hedgerow::clone::AssistedGit, Failure> {
+pub fn assisted_git(helper: Option<Helper>) -> Result<AssistedGit, Failure> {
     let program = std::env::current_exe().map_err(Failure::fatal)?;
     let temporary = std::env::temp_dir();
-    hedgerow::clone::AssistedGit::new(&variables(), &program, &temporary).map_err(Failure::fatal)
+    AssistedGit::new(&variables(), &program, &temporary, helper).map_err(Failure::fatal)
 }
 
 /// The environment variables that Mercurial reads, likewise. The directory has its links resolved.

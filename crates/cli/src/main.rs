@@ -52,6 +52,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const FREED_BLOCK_BYTES: usize = 256 << 10;
 
 fn main() -> ExitCode {
+    if let Some(code) = as_git::help() {
+        return ExitCode::from(code);
+    }
     let called = match as_git::begin() {
         Err(failure) => return ExitCode::from(refuse(failure, &[])),
         Ok(is_git) => is_git,

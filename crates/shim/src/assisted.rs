@@ -15,12 +15,24 @@ pub struct AssistedGit {
     real: PathBuf,
     variables: Vec<(OsString, Option<OsString>)>,
     /// What the variables name, unless that is installed.
-    _link: Option<TemporaryLink>,
+    link: Option<TemporaryLink>,
+    /// The file whose path the variable of a [`Helper`] has.
+    record: Option<PathBuf>,
+}
+
+/// A program of git's in whose place hedgerow is started, too.
+#[derive(Clone, Copy, Debug)]
+pub struct Helper {
+    /// The program.
+    pub name: &'static str,
+    /// The variable with the path of a file in which these processes may record something.
+    pub variable: &'static str,
 }
 
 impl AssistedGit {
     /// `program` is hedgerow; a link to it may be made below `temporary`, which is gone with the value.
-    /// Where the caller has chosen git's programs itself (`GIT_EXEC_PATH`), they stay.
+    /// Where the caller has chosen git's programs itself (`GIT_EXEC_PATH`), they stay. hedgerow is the
+    /// `helper`, too, if there is one.
     ///
     /// # Errors
     /// There is no git in `PATH`. If only the link cannot be made, git runs alone.
@@ -28,6 +40,7 @@ impl AssistedGit {
         variables: &Variables,
         program: &Path,
         temporary: &Path,
+        helper: Option<Helper>,
     ) -> Result<Self, HandoverError> {
         let path = variables.get("PATH").unwrap_or_default();
         let found = find(&path, None);
@@ -35,23 +48,33 @@ impl AssistedGit {
         let mut git = AssistedGit {
             real,
             variables: Vec::new(),
-            _link: None,
+            link: None,
+            record: None,
         };
         if exec_path_is_foreign(variables) {
             return Ok(git);
         }
-        let ours = match found.ours {
-            Some(ours) => Some(ours),
-            None => {
-                git._link = TemporaryLink::new(temporary, program).ok();
-                let link = git._link.as_ref();
-                link.map(|link| link.directory().to_owned())
-            }
-        };
-        if let Some(ours) = ours {
+        if found.ours.is_none() || helper.is_some() {
+            git.link = TemporaryLink::new(temporary, program).ok();
+        }
+        let temporary = git.link.as_ref().map(|link| link.directory().to_owned());
+        if let Some(ours) = temporary.or(found.ours) {
             git.variables = with_own_children(&git.real, &ours, &path);
         }
+        if let (Some(link), Some(helper)) = (&git.link, helper) {
+            if link.add(helper.name, program).is_ok() {
+                let record = link.directory().join("record");
+                let variable = (helper.variable.into(), Some(record.clone().into()));
+                git.variables.push(variable);
+                git.record = Some(record);
+            }
+        }
         Ok(git)
+    }
+
+    /// The file in which the helper's processes may have recorded something.
+    pub fn record(&self) -> Option<&Path> {
+        self.record.as_deref()
     }
 
     /// The program, and the variables that it has to get.

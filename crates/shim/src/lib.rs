@@ -20,11 +20,11 @@ mod search;
 mod table;
 mod variables;
 
-pub use assisted::AssistedGit;
+pub use assisted::{AssistedGit, Helper};
 pub use choice::{choose, Gits, Ours};
 pub use globals::{take, Misuse, Taken};
 pub use handover::{Handover, HandoverError};
 pub use links::{install, remove, state, LinksError, State};
-pub use search::{find, Found};
+pub use search::{find, find_other, Found};
 pub use table::commands;
 pub use variables::Variables;

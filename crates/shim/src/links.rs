@@ -152,11 +152,24 @@ impl TemporaryLink {
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
+
+    /// Makes a link of another name to `program`.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn add(&self, name: &str, program: &Path) -> Result<(), Error> {
+        hedgerow_fs::create_link(&self.directory().join(name), program)
+    }
 }
 
 impl Drop for TemporaryLink {
+    /// Removes the directory, with the link and whatever else was put beside it.
     fn drop(&mut self) {
-        let _ = hedgerow_fs::remove_file(&self.directory().join("git"));
+        let entries = hedgerow_fs::list_directory(self.directory()).ok().flatten();
+        for entry in entries.unwrap_or_default() {
+            let path = self.directory().join(OsStr::from_bytes(&entry.name));
+            let _ = hedgerow_fs::remove_file(&path);
+        }
         let _ = hedgerow_fs::remove_directory(self.directory());
     }
 }

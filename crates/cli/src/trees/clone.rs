@@ -14,7 +14,8 @@ use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
 use clap::Args;
-use hedgerow::clone::{check_out, has_lost_head, run_hook, AssistedGit, Place, ReadTreeOutcome};
+use hedgerow::clone::{check_out, has_lost_head, remove_unused_bundles, run_hook};
+use hedgerow::clone::{AssistedGit, Place, ReadTreeOutcome, BUNDLES};
 use hedgerow::repository::{Environment, Error};
 use hedgerow::{Execution, Repository, Stage};
 use hedgerow_fs::Exit;
@@ -59,12 +60,14 @@ pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Fail
     refuse(&environment)?;
     command.passed.refuse_place()?;
     let execution = execution::configurable(global)?;
-    let git = environment::assisted_git()?;
+    let helper = command.passed.has("bundle-uri").then_some(BUNDLES);
+    let git = environment::assisted_git(helper)?;
     let run = |words, directory: &Path| git.run(words, directory).map_err(Failure::fatal);
     let (cwd, passed) = (&environment.cwd, &command.passed);
     let is_bare = passed.has("bare") || passed.has("mirror");
     let place = Place::new(&command.source, command.place.as_deref(), is_bare, cwd);
     let received = run(command.receiving(global), cwd)?;
+    git.record().into_iter().for_each(remove_unused_bundles);
     if let Some(code) = failed(received) {
         if let Some(place) = place.filter(|_| hedgerow_fs::caught_signal().is_some()) {
             place.clear()?;

@@ -226,10 +226,13 @@ pub struct Passed {
 }
 
 impl Passed {
-    /// Whether the option without a value was given.
+    /// Whether the option was given, with a value or without.
     pub fn has(&self, name: &str) -> bool {
-        let word = format!("--{name}");
-        self.words.iter().any(|other| *other == *word)
+        self.words.iter().any(|word| {
+            let given = word.as_bytes().strip_prefix(b"--");
+            let rest = given.and_then(|given| given.strip_prefix(name.as_bytes()));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
+        })
     }
 
     /// Refuses settings that change where the files of the clone go.

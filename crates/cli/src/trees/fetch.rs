@@ -27,7 +27,7 @@ pub fn run(global: &Global) -> Result<u8, Failure> {
     let cwd = environment::of_git(global)?.cwd;
     // Git sees to what a signal interrupts.
     hedgerow_fs::catch_interrupts().map_err(Failure::fatal)?;
-    let git = environment::assisted_git()?;
+    let git = environment::assisted_git(None)?;
     // As they were typed: some are options of hedgerow's, too.
     let words = environment::words();
     let at = words::command(&words).unwrap_or_default();

@@ -202,7 +202,7 @@ fn update(command: &Update, global: &Global, output: &Output) -> Result<u8, Fail
     let run = Run::start(&command.writing, global, output)?;
     let how = (run.execution().clone(), run.threshold());
     // Without git, what has to be received is refused.
-    let git = assisted_git().ok();
+    let git = assisted_git(None).ok();
     Ok(command.carry_out(&run.repository, git.as_ref(), how, global, output)?)
 }
 

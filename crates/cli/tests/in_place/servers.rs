@@ -3,6 +3,7 @@
 
 use crate::cloning::{compare, make};
 use crate::twins::Twins;
+use crate::HEDGEROW;
 use hedgerow_testkit::{git_text, isolated, require, run, skip};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -397,4 +398,130 @@ fn of_sshd() {
     // The first call writes the file of known hosts.
     compare(twins, &calls[0].0, false, &by_variable, &mut known);
     play(twins, &calls);
+}
+
+/// Serves the files of a directory. A bundle is sent when a second one is asked for, or after half a
+/// second; what was asked for, and how much at a time, goes to the file `asked`.
+const FILES: &str = r#"
+import http.server, os, sys, threading
+os.chdir(sys.argv[2])
+state = threading.Condition()
+waiting = most = 0
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+    def do_GET(self):
+        global waiting, most
+        if self.path.endswith(".bundle"):
+            with state:
+                waiting += 1
+                most = max(most, waiting)
+                state.notify_all()
+                state.wait_for(lambda: most > 1, 0.5)
+                waiting -= 1
+        if self.path == "/most":
+            with open("most", "w") as file:
+                file.write(str(most))
+            most = 0
+        with open("asked", "a") as file:
+            file.write(self.path + "\n")
+        super().do_GET()
+http.server.ThreadingHTTPServer.request_queue_size = 64
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"#;
+
+/// Makes four bundles in `served`, each with one commit more, and lists of them.
+const BUNDLES: &str = "set -e
+    mkdir served; cd src
+    git bundle create -q ../served/1.bundle t1; git bundle create -q ../served/2.bundle t1..t2
+    git bundle create -q ../served/3.bundle t2..t3; git bundle create -q ../served/4.bundle t3..side
+    cd ../served
+    head() { printf '[bundle]\\n\\tversion = 1\\n\\tmode = %s\\n' $1; }
+    bundle() { printf '[bundle \"%s\"]\\n\\turi = %s\\n\\tcreationToken = %s\\n' $1 $2 $1; }
+    all() { bundle 1 1.bundle; bundle 2 ./2.bundle; bundle 3 ../3.bundle; bundle 4 4.bundle; }
+    { head all; all; } >list; { head all; echo '\theuristic = creationToken'; all; } >tokens
+    { head any; all; } >any; { head all; all; bundle 5 gone.bundle; bundle 6 list; } >gone
+    { head all; bundle 1 list; bundle 2 any; } >nested
+    mkdir a; { head all; bundle 1 ../1.bundle; bundle 2 ../2.bundle; } >a/list";
+
+#[test]
+fn of_bundles() {
+    if !require("python3") {
+        return;
+    }
+    let twins = &mut twins();
+    let place = twins.place();
+    let files = hedgerow_testkit::temporary();
+    twins.each(|_| {
+        let mut shell = isolated("sh");
+        shell.current_dir(&place).args(["-c", BUNDLES]);
+        run(shell).ok("bundles are made");
+        let mut copy = isolated("cp");
+        copy.args(["-r", "served", "src", "config"])
+            .arg(files.path());
+        copy.current_dir(&place);
+        run(copy).ok("they are copied");
+    });
+    let served = files.path().join("served");
+    let server = Server::start(|port| {
+        let mut python = isolated("python3");
+        python.args(["-c", FILES, &port.to_string()]).arg(&served);
+        python
+    });
+    let Some(server) = server else {
+        return skip("the web server does not start: clones with bundles");
+    };
+    let base = format!("http://127.0.0.1:{}", server.port);
+    let most = || {
+        let mut python = isolated("python3");
+        let script = format!("import urllib.request; urllib.request.urlopen('{base}/most')");
+        python.args(["-c", &script]);
+        run(python).ok("the server is asked");
+        std::fs::read_to_string(served.join("most")).unwrap()
+    };
+    let mut found = Vec::new();
+    let lists = [
+        "list", "tokens", "any", "gone", "nested", "a/list", "none", "1.bundle", "2.bundle",
+    ];
+    for list in lists {
+        for more in ["", "--bare", "-q --bare"] {
+            let call = format!("--bundle-uri={base}/{list} {more} file://PLACE/src x");
+            for by_link in [false, true] {
+                compare(twins, &call, by_link, &[], &mut found);
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+
+    // Each file once, and several at a time.
+    let target = files.path().join("target");
+    most();
+    for list in ["list", "tokens", "a/list"] {
+        std::fs::write(served.join("asked"), "").unwrap();
+        let mut clone = isolated(HEDGEROW);
+        clone.args(["clone", "-q", &format!("--bundle-uri={base}/{list}")]);
+        clone.arg("--no-local");
+        clone.arg(files.path().join("src")).arg(target.join(list));
+        hedgerow_testkit::use_global_config(&mut clone, files.path().join("config"));
+        run(clone).ok(list);
+        let asked = std::fs::read_to_string(served.join("asked")).unwrap();
+        let mut asked: Vec<_> = asked.lines().collect();
+        asked.sort_unstable();
+        let count = asked.len();
+        asked.dedup();
+        assert_eq!(
+            (asked.len(), count),
+            (count, asked.len()),
+            "{list}: {asked:?}"
+        );
+        let expected = if list == "a/list" { 3 } else { 5 };
+        assert_eq!(count, expected, "{list}: {asked:?}");
+        assert_ne!(most(), "1", "{list}");
+        let kept = std::fs::read_dir(target.join(list).join(".git/objects/bundles"));
+        let names = kept.unwrap().map(|entry| entry.unwrap().file_name());
+        let ahead: Vec<_> = names
+            .filter(|name| name.to_string_lossy().contains('-'))
+            .collect();
+        assert!(ahead.is_empty(), "{list}: {ahead:?}");
+    }
 }

@@ -544,12 +544,17 @@ impl Join<'_> {
     /// Handles an entry that neither tree has, in a place where the new tree needs a directory or a
     /// file.
     fn give_way(&mut self, row: usize, path: &BStr, clash: Clash) {
-        if self.start.effect != Effect::Both {
+        let (entry, state) = (self.start.index.entries()[row], self.start.states[row]);
+        let is_above = clash == Clash::AboveFile;
+        let is_in_index_alone = matches!(state, State::Absent | State::Blocked);
+        if self.start.effect != Effect::Both || is_in_index_alone {
+            // What was staged would be nowhere. Git keeps it, and takes nothing from the tree.
+            if !is_above {
+                self.out.rejects.add(Reason::NotUpToDate, path);
+            }
             return;
         }
-        let entry = self.start.index.entries()[row];
-        match (self.start.states[row], clash) {
-            (State::Absent | State::Blocked, _) => {}
+        match (state, clash) {
             // Only in a sparse checkout, and in a reset to one of several trees, does git keep it, and
             // then it does not make the file.
             (State::Clean, Clash::BelowFile) if !self.start.sparse && !self.forces() => {
@@ -567,6 +572,9 @@ impl Join<'_> {
             }
             _ if entry.mode == Mode::Gitlink => {
                 self.out.rejects.add(Reason::UntrackedOverwritten, path);
+            }
+            (_, Clash::AboveFile) if self.forces() => {
+                self.out.removals.push(removal(row, &entry));
             }
             (_, Clash::AboveFile) => {}
         }

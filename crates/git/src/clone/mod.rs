@@ -5,9 +5,11 @@
 //! what git does next: files and index are written as by `read-tree -m -u HEAD`, with one request for
 //! what a partial clone lacks, and the post-checkout hook runs.
 
+mod bundles;
 mod directory;
 mod place;
 
+pub use bundles::{remove_unused_bundles, BundleHelper, BUNDLE_PROGRAM, BUNDLE_RECORD};
 pub use place::Place;
 
 use crate::checkout::{read_tree, ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};

@@ -331,7 +331,7 @@ fn parse_file(path: &Path, source: Source) -> Result<Option<File>> {
         .transpose()
 }
 
-fn parse(content: &[u8], path: &Path, source: Source) -> Result<File> {
+pub(crate) fn parse(content: &[u8], path: &Path, source: Source) -> Result<File> {
     let meta = Metadata::from(source).at(path);
     let options = init::Options {
         includes: includes::Options::no_follow(),

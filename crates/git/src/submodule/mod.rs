@@ -6,12 +6,13 @@ mod place;
 mod status;
 mod transport;
 mod update;
-mod url;
+pub(crate) mod url;
 
 pub use init::{init_submodules, Registered};
 pub(crate) use modules::{Modules, FILE};
 pub(crate) use place::{
-    absorb, connect, disconnect, git_dir_of, opened, stand_alone, unabsorbable, Linked,
+    absorb, absorb_inner, connect, disconnect, git_dir_of, opened, stand_alone, unabsorbable,
+    Linked,
 };
 pub use status::{submodule_status, SubmoduleLine, SubmoduleStates, SubmoduleStatusOptions};
 pub use transport::Transport;

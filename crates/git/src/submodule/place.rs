@@ -223,7 +223,11 @@ pub(crate) fn absorb(
 
 /// The same for the submodules of a submodule that was moved: those that were absorbed by it before
 /// are connected again.
-fn absorb_inner(environment: &Environment, directory: &Path, above: &BStr) -> Result<Vec<String>> {
+pub(crate) fn absorb_inner(
+    environment: &Environment,
+    directory: &Path,
+    above: &BStr,
+) -> Result<Vec<String>> {
     let submodule = opened(environment, directory, None)?;
     let index = read_index(&submodule)?;
     let modules = Modules::read(&submodule, &index)?;

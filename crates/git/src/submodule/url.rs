@@ -59,7 +59,7 @@ pub(super) fn default_remote(repository: &Repository) -> BString {
 }
 
 /// `base` with one part less for each `../` at the start of `url`, and the rest of `url` behind it.
-fn joined(base: &BStr, url: &BStr) -> Result<BString> {
+pub(crate) fn joined(base: &BStr, url: &BStr) -> Result<BString> {
     let mut start = base.strip_suffix(b"/").unwrap_or(base).to_vec();
     // Without this, nothing would be left of a single part.
     let is_bare = !is_relative(base) && !base.contains(&b':') && !base.starts_with(b"/");

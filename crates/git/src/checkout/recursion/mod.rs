@@ -12,7 +12,7 @@ mod step;
 
 use super::outcome::{Done, Failure};
 use super::read_tree::read_within;
-use super::rejects::Reason;
+use super::rejects::{ancestors, Reason};
 use super::session::Session;
 use super::transition::{Remove, Transition};
 use crate::index::{Entry, Index, Mode, Stage};
@@ -20,6 +20,7 @@ use crate::submodule::{git_dir_of, in_parallel, shared, Linked, Modules, DEPTH_L
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use hedgerow_fs::FileKind;
 pub(super) use leftovers::Leaving;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -130,7 +131,7 @@ impl SubmoduleMoves {
     }
 
     fn admit(&mut self, task: Task, trial: Trial, next: &mut Transition) {
-        if !trial.said.is_empty() && task.is_optional {
+        if !trial.said.is_empty() && task.is_optional && task.is_there {
             self.told.extend(trial.said);
         } else if !trial.said.is_empty() {
             next.rejects.say(task.path.as_bstr(), trial.said);
@@ -373,6 +374,9 @@ impl Planner<'_> {
         } else {
             Linked::No
         };
+        if !is_there && commits.new.is_some() && !self.next.writes_to(path) {
+            self.refuse_links(path)?;
+        }
         let is_populated = !matches!(linked, Linked::No);
         if commits.new.is_none() && !is_populated {
             return Ok(None);
@@ -399,6 +403,23 @@ impl Planner<'_> {
                 self.freed(path)
             },
         }))
+    }
+
+    /// Refuses a submodule whose directory would be made behind a link, or in a file. Where the index
+    /// does not change, nothing frees its place.
+    fn refuse_links(&self, path: &BStr) -> Result<()> {
+        let top = self.session.repository.require_work_tree()?;
+        for above in ancestors(path).chain([path]) {
+            let stat = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(above)))?;
+            if stat.is_some_and(|stat| stat.kind != FileKind::Directory) {
+                return Err(Error::Setup {
+                    reason: format!(
+                        "expected '{above}' in submodule path '{path}' to be a directory"
+                    ),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The files below `path` that go.

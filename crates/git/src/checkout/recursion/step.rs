@@ -13,8 +13,8 @@ use crate::index::{CacheTree, Index, Mode, Stage};
 use crate::refs::Head;
 use crate::repository::Repository;
 use crate::submodule::{
-    absorb, connect, disconnect, git_dir_of, not_here, opened, read_index, stand_alone,
-    unabsorbable, Linked, Modules, DEPTH_LIMIT,
+    absorb, absorb_inner, connect, disconnect, git_dir_of, not_here, opened, read_index,
+    stand_alone, unabsorbable, Linked, Modules, DEPTH_LIMIT,
 };
 use crate::tree::Difference;
 use crate::worktree::Worktree;
@@ -336,6 +336,8 @@ impl Runner<'_> {
             Linked::File(git_dir) => {
                 let is_elsewhere = !is_same(git_dir, &task.git_dir);
                 if task.force && is_elsewhere && is_git_dir(&task.git_dir, environment) {
+                    // The repository that comes may not know the submodules of the one that goes.
+                    stepped.said = absorb_inner(environment, directory, task.shown.as_bstr())?;
                     connect(environment, directory, &task.git_dir, false)?;
                 }
                 None

@@ -189,6 +189,8 @@ impl Join<'_> {
             is_new && change.new.is_some_and(|side| self.is_meant(path, &side))
         });
         let mut clashing = paths::clashing(self.old, added.map(|change| list.path(change)));
+        // Paths in conflict stay beside directories of their names.
+        clashing.retain(|row| self.old.entries()[*row].flags.stage == Stage::Merged);
         if self.job.options.intent_to_add {
             // Those that are to be added later stay, and what is above them goes.
             clashing.retain(|row| {

@@ -227,6 +227,13 @@ impl Files {
         }
     }
 
+    /// Refuses a `packed-refs` of which a part cannot be read.
+    fn check_packed(&self) -> Result<()> {
+        let buffer = self.packed.now()?;
+        let records = |buffer: &_| packed::records(buffer, b"refs/".as_bstr(), self.hash).map(drop);
+        buffer.as_deref().map_or(Ok(()), records)
+    }
+
     fn read_packed(&self, name: &BStr) -> Result<Option<RefValue>> {
         if !name.starts_with(b"refs/") {
             return Ok(None);

@@ -61,7 +61,11 @@ pub(super) fn prepare<'s>(
     let deleted: Vec<&BStr> = deleted.filter(|name| name.starts_with(b"refs/")).collect();
     let packed = match deleted.as_slice() {
         [] => None,
-        names => Some(files.packed.without(names, options)?),
+        names => {
+            // Nobody could tell afterwards what is gone.
+            files.check_packed()?;
+            Some(files.packed.without(names, options)?)
+        }
     };
     Ok(Locked {
         files,

@@ -525,3 +525,94 @@ fn a_partial_stash_keeps_a_file_in_the_place_of_a_directory() {
         assert_eq!(repository.ask(&["ls-files", "dir"]), "dir");
     }
 }
+
+/// The file is only in the index, and what comes from the tree is in the place of its directory. Git
+/// keeps the entry without a word; hedgerow refuses.
+#[test]
+fn what_is_only_staged_is_not_dropped_for_a_file_of_the_tree() {
+    for (is_there, words) in [
+        (false, &["checkout", "other"][..]),
+        (false, &["switch", "other"]),
+        (false, &["merge", "--ff-only", "other"]),
+        (false, &["read-tree", "-m", "-u", "HEAD", "other"]),
+        (false, &["read-tree", "--reset", "-u", "HEAD", "other"]),
+        (false, &["read-tree", "-m", "HEAD", "other"]),
+        (true, &["read-tree", "-m", "HEAD", "other"]),
+        (true, &["read-tree", "-m", "-i", "HEAD", "other"]),
+        (true, &["read-tree", "--reset", "HEAD", "other"]),
+        (true, &["read-tree", "--reset", "-i", "HEAD", "other"]),
+    ] {
+        let repository = origin();
+        repository.git(&["checkout", "-q", "other"]);
+        repository.write("p", "2\n");
+        repository.commit("two");
+        repository.git(&["checkout", "-q", "main"]);
+        repository.write("p/q/r", "precious\n");
+        repository.git(&["add", "p"]);
+        repository.write("p/q/r", "edited since\n");
+        if !is_there {
+            repository.remove("p");
+        }
+        let before = repository.ask(&["ls-files", "-s"]);
+        let outcome = repository.hedgerow(words);
+        assert_ne!(outcome.code, 0, "{words:?} {outcome:?}");
+        assert!(outcome.stderr.contains("p/q/r"), "{words:?} {outcome:?}");
+        assert_eq!(repository.ask(&["ls-files", "-s"]), before, "{words:?}");
+        assert_eq!(repository.path("p/q/r").exists(), is_there, "{words:?}");
+    }
+}
+
+#[test]
+fn a_reset_of_two_trees_makes_a_directory_in_the_place_of_a_staged_file() {
+    let origin = origin();
+    origin.write("p/q", "2\n");
+    origin.write("top", "2\n");
+    origin.commit("two");
+    let mut pair = Pair::of(&origin, "a staged file");
+    pair.each("stage", |repository| {
+        repository.git(&["checkout", "-q", "other"]);
+        repository.write("p", "staged\n");
+        repository.git(&["add", "p"]);
+    });
+    let words = ["--reset", "-u", "HEAD", "main"];
+    let outcome = pair.both("read-tree", "", &words, &[]);
+    assert_eq!(outcome.code, 0);
+}
+
+#[test]
+fn a_reset_of_paths_keeps_what_is_in_conflict_beside_them() {
+    let origin = origin();
+    for path in ["dir/", "dir/file"] {
+        let mut pair = Pair::of(&origin, path);
+        pair.each("conflict", |repository| {
+            repository.git(&["rm", "-r", "-q", "--cached", "dir"]);
+            repository.remove("dir");
+            let blob = repository.ask(&["rev-parse", "HEAD:top"]);
+            let line = format!("100644 {blob} 3\tdir\n");
+            let added = repository.run(&["update-index", "--index-info"], line.as_bytes());
+            assert_eq!(added.code, 0);
+            repository.write("dir", "mine\n");
+        });
+        pair.both("reset", "", &["-q", "HEAD", "--", path], &[]);
+        assert!(pair.hedgerow.ask(&["ls-files", "-u"]).contains("3\tdir"));
+    }
+}
+
+#[test]
+fn no_stash_is_deleted_beside_references_that_cannot_be_read() {
+    for word in ["clear", "drop"] {
+        let repository = origin();
+        repository.git(&["pack-refs", "--all"]);
+        repository.write("top", "stashed\n");
+        repository.git(&["stash", "-q"]);
+        let stash = repository.ask(&["rev-parse", "stash"]);
+        let packed = repository.path(".git/packed-refs");
+        let content = std::fs::read_to_string(&packed).unwrap();
+        std::fs::write(&packed, format!("{content}garbage\n")).unwrap();
+        let outcome = repository.hedgerow(&["stash", word]);
+        assert_ne!(outcome.code, 0, "{outcome:?}");
+        std::fs::write(&packed, content).unwrap();
+        assert_eq!(repository.ask(&["rev-parse", "stash"]), stash, "{word}");
+        assert_eq!(repository.ask(&["stash", "list"]).lines().count(), 1);
+    }
+}

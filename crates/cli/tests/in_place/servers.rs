@@ -438,7 +438,7 @@ const BUNDLES: &str = "set -e
     cd ../served
     head() { printf '[bundle]\\n\\tversion = 1\\n\\tmode = %s\\n' $1; }
     bundle() { printf '[bundle \"%s\"]\\n\\turi = %s\\n\\tcreationToken = %s\\n' $1 $2 $1; }
-    all() { bundle 1 1.bundle; bundle 2 ./2.bundle; bundle 3 ../3.bundle; bundle 4 4.bundle; }
+    all() { bundle 1 1.bundle; bundle 2 ./2.bundle; bundle 3 3.bundle; bundle 4 4.bundle; }
     { head all; all; } >list; { head all; echo '\theuristic = creationToken'; all; } >tokens
     { head any; all; } >any; { head all; all; bundle 5 gone.bundle; bundle 6 list; } >gone
     { head all; bundle 1 list; bundle 2 any; } >nested

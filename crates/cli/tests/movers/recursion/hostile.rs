@@ -115,3 +115,55 @@ fn a_working_tree_elsewhere_is_refused() {
     assert_eq!(fs::read(outside.join("file")).unwrap(), b"mine\n");
     assert!(copy.path("sub/file").exists());
 }
+
+/// The index does not change, so nothing frees the place of the submodule.
+#[test]
+fn nothing_is_made_behind_a_link_that_stands_in_for_a_submodule() {
+    let scene = Scene::new("sha1");
+    for (place, at) in [("sub", "add"), ("dir", "two")] {
+        let copy = scene.copy(at);
+        let outside = copy.root.parent().unwrap().join("outside");
+        fs::create_dir_all(&outside).unwrap();
+        fs::remove_dir_all(copy.path(place)).unwrap();
+        copy.symlink(place, outside.to_str().unwrap());
+        let config = fs::read(copy.path(".git/modules/sub/config")).unwrap();
+        let words = ["reset", "-q", "--merge", "--recurse-submodules", "HEAD"];
+        let outcome = says(&copy, &words);
+        assert_eq!(outcome.code, 128, "{place}: {outcome:?}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{place}");
+        let now = fs::read(copy.path(".git/modules/sub/config")).unwrap();
+        assert_eq!(config, now, "{place}");
+    }
+}
+
+/// Prepares a submodule whose `.git` names another Git directory than the one of its name, with a
+/// repository in it that only the other one knows, and a tag under which a file is in its place.
+const RECONNECTED: &str = r#"set -e
+    M=.git/modules
+    blob=$(echo F | git -C sub hash-object -w --stdin)
+    tree=$({ git -C sub ls-tree HEAD | grep -v -e inner -e gitmodules; printf "100644 blob $blob\tinner\n"; } |
+        git -C sub mktree)
+    id=$(git -C sub commit-tree -m without $tree)
+    git update-index --cacheinfo 160000,$id,sub; git commit -qm without; git tag target; git reset -q HEAD~
+    cp -a $M/sub $M/old; echo gitdir: ../.git/modules/old >sub/.git
+    git --git-dir=$M/sub config --unset core.worktree; git --git-dir=$M/sub update-ref --no-deref HEAD $id
+    git --git-dir=$M/sub read-tree HEAD; git --git-dir=$M/sub config core.worktree ../../../sub
+    rm -rf $M/sub/modules sub/inner/.git; mv $M/old/modules/inner sub/inner/.git
+    git config -f sub/inner/.git/config --unset core.worktree
+    git -C sub/inner commit -q --allow-empty -m precious
+    git -C sub add inner; git -C sub commit -qm local"#;
+
+#[test]
+fn a_nested_repository_that_only_the_connected_one_knows_is_absorbed() {
+    let scene = Scene::new("sha1");
+    let copy = scene.copy("nested");
+    let mut shell = hedgerow_testkit::isolated("sh");
+    shell.current_dir(&copy.root).args(["-c", RECONNECTED]);
+    run(shell).ok("the repository is made");
+    let words = ["reset", "-q", "--hard", "--recurse-submodules", "target"];
+    let outcome = says(&copy, &words);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(copy.read("sub/inner"), b"F\n");
+    let absorbed = copy.path(".git/modules/old/modules/inner");
+    assert!(absorbed.join("HEAD").exists(), "{outcome:?}");
+}

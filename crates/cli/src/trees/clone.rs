@@ -16,7 +16,7 @@ use crate::statistics;
 use clap::Args;
 use hedgerow::clone::{check_out, has_lost_head, remove_unused_bundles, run_hook};
 use hedgerow::clone::{AssistedGit, Place, ReadTreeOutcome, BUNDLES};
-use hedgerow::repository::{Environment, Error};
+use hedgerow::repository::Error;
 use hedgerow::{Execution, Repository, Stage};
 use hedgerow_fs::Exit;
 use std::ffi::OsString;
@@ -57,7 +57,10 @@ pub struct Clone {
 
 pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Failure> {
     let environment = environment::of_git(global)?;
-    refuse(&environment)?;
+    // It would change where the clone goes.
+    environment
+        .variable_of_place()
+        .map_or(Ok(()), |name| Err(without(name)))?;
     command.passed.refuse_place()?;
     let execution = execution::configurable(global)?;
     let helper = command.passed.has("bundle-uri").then_some(BUNDLES);
@@ -121,24 +124,6 @@ fn failed(exit: Exit) -> Option<u8> {
         Exit::Status(0) => None,
         Exit::Status(code) => Some(u8::try_from(code).unwrap_or(FATAL)),
         Exit::Signal(signal) => Some(u8::try_from(128 + signal).unwrap_or(FATAL)),
-    }
-}
-
-/// Refuses what changes where a clone goes.
-fn refuse(environment: &Environment) -> Result<(), Failure> {
-    let named = [
-        ("GIT_DIR", environment.git_dir.is_some()),
-        ("GIT_WORK_TREE", environment.work_tree.is_some()),
-        ("GIT_INDEX_FILE", environment.index_file.is_some()),
-        (
-            "GIT_OBJECT_DIRECTORY",
-            environment.object_directory.is_some(),
-        ),
-        ("GIT_COMMON_DIR", environment.common_dir.is_some()),
-    ];
-    match named.iter().find(|(_, is_set)| *is_set) {
-        None => Ok(()),
-        Some((name, _)) => Err(without(name)),
     }
 }
 

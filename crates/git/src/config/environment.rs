@@ -143,6 +143,19 @@ pub struct Person {
 const CONFIG_COUNT_LIMIT: usize = 1 << 20;
 
 impl Environment {
+    /// The first variable that is set and says where a part of a repository is.
+    pub fn variable_of_place(&self) -> Option<&'static str> {
+        let places = [
+            ("GIT_DIR", &self.git_dir),
+            ("GIT_WORK_TREE", &self.work_tree),
+            ("GIT_INDEX_FILE", &self.index_file),
+            ("GIT_OBJECT_DIRECTORY", &self.object_directory),
+            ("GIT_COMMON_DIR", &self.common_dir),
+        ];
+        let named = places.iter().find(|(_, place)| place.is_some());
+        named.map(|(name, _)| *name)
+    }
+
     /// Picks what git reads out of `variables`; `cwd` is the current directory.
     ///
     /// Fails for a boolean that is none and for settings git would refuse.

@@ -16,23 +16,23 @@ pub struct AssistedGit {
     variables: Vec<(OsString, Option<OsString>)>,
     /// What the variables name, unless that is installed.
     link: Option<TemporaryLink>,
-    /// The file whose path the variable of a [`Helper`] has.
+    /// The file that the variable of the [`Helper`] names.
     record: Option<PathBuf>,
 }
 
-/// A program of git's in whose place hedgerow is started, too.
+/// A program of git's that hedgerow stands in for.
 #[derive(Clone, Copy, Debug)]
 pub struct Helper {
     /// The program.
     pub name: &'static str,
-    /// The variable with the path of a file in which these processes may record something.
+    /// The environment variable that names a file which these processes share.
     pub variable: &'static str,
 }
 
 impl AssistedGit {
     /// `program` is hedgerow; a link to it may be made below `temporary`, which is gone with the value.
-    /// Where the caller has chosen git's programs itself (`GIT_EXEC_PATH`), they stay. hedgerow is the
-    /// `helper`, too, if there is one.
+    /// Where the caller has chosen git's programs itself (`GIT_EXEC_PATH`), they stay. Git starts
+    /// hedgerow in the place of `helper`, too.
     ///
     /// # Errors
     /// There is no git in `PATH`. If only the link cannot be made, git runs alone.

@@ -38,6 +38,8 @@ def main():
         if arguments.since:
             tell_commits(arguments.since, names)
             return
+        if contenders.OF_TESTS and not arguments.record:
+            require_environment()
         contenders.build()
         counts = count_all(contenders.HEDGEROW, names)
     except Skipped as reason:
@@ -48,6 +50,13 @@ def main():
     elif not is_within(counts):
         sys.exit("error: more instructions than recorded; `bench/instructions.py --since COMMIT` says "
                  "which commit costs them, `--record` accepts them")
+
+
+def require_environment():
+    """Tests only compare: where nothing can be compared, nothing is counted."""
+    others = differences(load().get(BUILD))
+    if others:
+        raise Skipped(f"recorded in another environment: {others}")
 
 
 def require_valgrind():
@@ -234,6 +243,13 @@ def environment():
     }
 
 
+def differences(recorded):
+    """How the environment in which counts were recorded differs from this one; empty if it does not."""
+    known = recorded["environment"] if recorded else {}
+    return "; ".join(f"{name} {known.get(name)}, here {value}" for name, value in environment().items()
+                     if known and known.get(name) != value)
+
+
 def load():
     return json.loads(RECORD.read_text()) if RECORD.exists() else {}
 
@@ -252,9 +268,7 @@ def is_within(counts):
     if recorded is None:
         print(f"skipped: instructions: nothing is recorded for the build '{BUILD}'")
         return True
-    here = environment()
-    others = [f"{name} {recorded['environment'].get(name)}, here {value}"
-              for name, value in here.items() if recorded["environment"].get(name) != value]
+    others = differences(recorded)
     is_good = True
     for name, count in counts.items():
         known = recorded["counts"].get(name)
@@ -267,7 +281,7 @@ def is_within(counts):
         remark = "MORE" if is_more else "fewer: record it" if part < -TOLERANCE else ""
         print(f"{name:16} {count:14,}  recorded {known:14,}  {part:+8.2%}  {remark}")
     if others:
-        print(f"skipped: instructions: recorded in another environment: {'; '.join(others)}")
+        print(f"skipped: instructions: recorded in another environment: {others}")
     return is_good or bool(others)
 
 

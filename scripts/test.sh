@@ -49,7 +49,9 @@ recorded() {
 }
 
 run_workspace() {
+    # Tests wait for programs, mounts and clocks: with one more than there are processors, none is idle.
     # --show-output, because a test that passes hides its "skipped:" line otherwise.
+    RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 1))} \
     recorded cargo test --locked --workspace --no-fail-fast -- --show-output
 }
 

@@ -48,6 +48,7 @@ features=()
 if "$python" -c 'import sys, sysconfig; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))'; then
     features=(--no-default-features)
 fi
+[ "$profile" != dev ] || features+=(--features as-tested)
 mkdir -p "$target/wheels"
 rm -f "$target"/wheels/hedgerow-*.whl
 "$maturin" build --locked --manifest-path crates/python/Cargo.toml --profile "$profile" \

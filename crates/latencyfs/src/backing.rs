@@ -105,6 +105,16 @@ pub(crate) fn list(directory: &OwnedFd) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
+/// The name of the entry that `name` is where case is ignored, if there is one.
+pub(crate) fn name_ignoring_case(
+    directory: impl AsFd,
+    name: &OsStr,
+) -> io::Result<Option<OsString>> {
+    let listed = list(&reopen(directory, OFlags::RDONLY | OFlags::DIRECTORY)?)?;
+    let mut names = listed.into_iter().map(|entry| entry.name);
+    Ok(names.find(|listed| listed.eq_ignore_ascii_case(name)))
+}
+
 /// The kind of a file in FUSE's terms. If a backing file system does not report kinds in listings,
 /// entries are listed as files; a lookup returns the real kind.
 pub(crate) fn kind(kind: rustix::fs::FileType) -> FileType {

@@ -9,6 +9,7 @@ use crate::filesystem::LatencyFs;
 use crate::node::{Handle, Node};
 use fuser::{Errno, FileAttr, INodeNo, Request};
 use rustix::fs::{AtFlags, FileType, Mode, RenameFlags, CWD};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::sync::Arc;
@@ -44,6 +45,7 @@ impl LatencyFs {
     /// Looks up `name` in `directory` and adds one reference of the kernel to the inode.
     pub(crate) fn find(&self, directory: &Arc<Node>, name: &OsStr) -> Answer<FileAttr> {
         let handle = directory.handle()?;
+        let name = &*self.real_name(&handle, name)?;
         let stat = backing::stat_at(&handle, name)?;
         self.require_same_file_system(stat.st_dev)?;
         let id = self.id_of(stat.st_ino);
@@ -57,6 +59,15 @@ impl LatencyFs {
         let id = self.id_of(stat.st_ino);
         self.nodes.insert(id, fd, &stat, directory, name);
         Ok(attributes::of(&stat, id))
+    }
+
+    /// The name that an entry has in the directory where case is ignored.
+    fn real_name<'n>(&self, directory: &Handle, name: &'n OsStr) -> io::Result<Cow<'n, OsStr>> {
+        if !self.settings.ignore_case || backing::stat_at(directory, name).is_ok() {
+            return Ok(Cow::Borrowed(name));
+        }
+        let real = backing::name_ignoring_case(directory, name)?;
+        Ok(real.map_or(Cow::Borrowed(name), Cow::Owned))
     }
 
     /// File systems mounted inside the backing directory are refused: they have inode numbers of
@@ -179,7 +190,9 @@ impl LatencyFs {
         call.charge(Op::Remove);
         control::refuse(at)?;
         let directory = self.node(at.parent)?;
-        rustix::fs::unlinkat(directory.handle()?, at.name, flags).map_err(io::Error::from)?;
+        let handle = directory.handle()?;
+        let name = self.real_name(&handle, at.name)?;
+        rustix::fs::unlinkat(&handle, &*name, flags).map_err(io::Error::from)?;
         Ok(())
     }
 
@@ -196,10 +209,16 @@ impl LatencyFs {
         self.absences.end(to.parent.0, to.name);
         let (source, target) = (self.node(from.parent)?, self.node(to.parent)?);
         let (old, new) = (source.handle()?, target.handle()?);
-        rustix::fs::renameat_with(&old, from.name, &new, to.name, flags)
+        let from_name = &*self.real_name(&old, from.name)?;
+        let mut to_name = &*self.real_name(&new, to.name)?;
+        if from.parent == to.parent && from_name == to_name {
+            // The same entry in another case: that becomes its name.
+            to_name = to.name;
+        }
+        rustix::fs::renameat_with(&old, from_name, &new, to_name, flags)
             .map_err(io::Error::from)?;
         // Both names, because an exchange moves two objects.
-        let ends = [(&target, &new, to.name), (&source, &old, from.name)];
+        let ends = [(&target, &new, to_name), (&source, &old, from_name)];
         for (directory, handle, name) in ends {
             if let Ok(stat) = backing::stat_at(handle, name) {
                 self.nodes.moved(self.id_of(stat.st_ino), directory, name);

@@ -28,6 +28,8 @@ pub struct Settings {
     /// Approximate number of inodes held by a descriptor, the others being remembered by name; half
     /// of the process's limit if `None`.
     pub held_inodes: Option<usize>,
+    /// Whether a name leads to an entry that differs from it in the case of ASCII letters alone.
+    pub ignore_case: bool,
 }
 
 impl Default for Settings {
@@ -44,6 +46,7 @@ impl Default for Settings {
             readdir_batch: 1000,
             allow_other: false,
             held_inodes: None,
+            ignore_case: false,
         }
     }
 }

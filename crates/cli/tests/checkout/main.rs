@@ -12,6 +12,7 @@ mod behaviour;
 mod broken_repository;
 
 mod faults;
+mod folded;
 mod found;
 mod generated;
 mod histories;

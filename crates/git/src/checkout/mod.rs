@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod contents;
+mod folded;
 mod from_index;
 mod from_known;
 mod lanes;

@@ -1,6 +1,7 @@
 //! What is in the way of the files to write without being in the index, and whether it may be
 //! removed.
 
+use super::folded::FoldedFiles;
 use super::recursion::Leaving;
 use super::rejects::{ancestors, Reason, Refused, Rejects};
 use super::transition::{Transition, Write};
@@ -104,6 +105,7 @@ pub(crate) struct Inquiry<'a> {
     /// The submodules that go.
     pub leaving: &'a [Leaving],
     pub ignore: &'a Ignore,
+    pub folded: FoldedFiles<'a>,
     /// The user's current directory: it must stay a directory.
     pub current_directory: Option<&'a BStr>,
     pub options: &'a Options,
@@ -200,7 +202,8 @@ impl Inquiry<'_> {
                 }
             }
             (Visit::Gone { .. }, Place::File)
-                if self.ignore.is_ignored(self.root, path, false)? => {}
+                if self.folded.is_unchanged(path)
+                    || self.ignore.is_ignored(self.root, path, false)? => {}
             (Visit::Gone { .. }, Place::File) => rejects.add(Reason::UntrackedRemoved, path),
             (Visit::Gone { .. }, Place::Blocked) => {
                 self.refuse_blocking(path, transition, rejects)?
@@ -272,7 +275,8 @@ impl Inquiry<'_> {
                 // A file known to the index is judged together with its entry. A file in the place
                 // of a submodule is not known to it.
                 let known = self.old.find(path, Stage::Merged);
-                if known.is_ok_and(|row| self.old.entries()[row].mode != Mode::Gitlink) {
+                let is_known = known.is_ok_and(|row| self.old.entries()[row].mode != Mode::Gitlink);
+                if is_known || self.folded.is_unchanged(path) {
                     return Ok(());
                 }
                 if force || self.ignore.is_ignored(self.root, path, false)? {
@@ -369,7 +373,9 @@ impl Inquiry<'_> {
 
     /// Whether everything in a directory is ignored or will be removed anyway.
     fn holds_nothing_of_value(&self, path: &BStr, transition: &Transition) -> Result<bool> {
-        let goes = |path: &BStr| transition.removes(self.old, path);
+        let goes = |path: &BStr| {
+            transition.removes(self.old, path) || self.folded.is_removed(path, transition)
+        };
         self.holds_only(path, &goes)
     }
 

@@ -1,6 +1,7 @@
 //! Moving the working tree and the index from one tree to another.
 
 use super::contents::{Contents, Results};
+use super::folded::FoldedFiles;
 use super::from_known::changes_from;
 use super::obstacles::{clear, first_blocking, Inquiry, Untracked};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
@@ -206,6 +207,11 @@ pub(crate) fn carry_out(
         untracked: before.untracked,
         leaving: &submodules.left,
         ignore: &ignore,
+        folded: FoldedFiles::new(
+            &session.root,
+            (old, before.states),
+            session.repository.settings().ignore_case,
+        ),
         current_directory: session.current_directory(),
         options: &session.engine(),
     };

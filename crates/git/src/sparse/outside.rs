@@ -9,9 +9,12 @@ use crate::worktrees::tree_removal::remove_tree_below;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Execution;
+use hedgerow_fs::Dir;
+use hedgerow_tree::split_path;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The outermost directories outside `cone` that exist although no tracked file is in them, each
 /// with a slash at its end; `None` if the index has conflicts, or is missing.
@@ -76,8 +79,10 @@ pub(crate) fn remove_leftovers(
     let top = repository.require_work_tree()?;
     for directory in directories {
         let is_below = |path: &BString| path.starts_with(&directory);
-        // What cannot be listed may be untracked files.
-        let is_unknown = !found.failures.is_empty() || !found.warnings.is_empty();
+        // What cannot be listed, or is listed by another name, may be untracked files.
+        let is_unknown = !found.failures.is_empty()
+            || !found.warnings.is_empty()
+            || !has_its_name(top, directory.trim_end_with(|c| c == '/').as_bstr());
         if is_unknown || found.untracked.iter().any(is_below) {
             warnings.push(format!(
                 "directory '{directory}' contains untracked files, but is not in the \
@@ -88,4 +93,16 @@ pub(crate) fn remove_leftovers(
         }
     }
     Ok(warnings)
+}
+
+/// Whether the directory `path` below `top` is listed by this name. On a file system that ignores case
+/// or normalizes names, it is there by others, too.
+fn has_its_name(top: &Path, path: &BStr) -> bool {
+    let is_listed = |end: usize| -> Result<bool> {
+        let (parent, name) = split_path(&path[..end]);
+        let listed = Dir::open(top)?.open_dir(parent)?.list()?;
+        Ok(listed.iter().any(|entry| entry.name == name))
+    };
+    let mut ends = path.find_iter("/").chain([path.len()]);
+    ends.all(|end| is_listed(end).unwrap_or(false))
 }

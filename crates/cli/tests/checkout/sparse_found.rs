@@ -172,3 +172,26 @@ fn resolved_conflicts_are_remembered() {
         }
     }
 }
+
+/// What was deleted outside of the sparse checkout has changed on the other side: its file is
+/// there to be looked at.
+#[test]
+fn a_changed_file_that_was_deleted_outside_is_written() {
+    for words in [&["--cone", "a"][..], &["--no-cone", "/a"]] {
+        let repository = origin();
+        repository.git(&["checkout", "-q", "-b", "other"]);
+        repository.write("b/f", "changed\n");
+        repository.commit("changed");
+        repository.git(&["checkout", "-q", "main"]);
+        let mut pair = Pair::of(&repository, &format!("{words:?}"));
+        pair.each("stash a deletion", |repository| {
+            repository.git(&[&["sparse-checkout", "set"], words].concat());
+            repository.git(&["rm", "-q", "--cached", "--sparse", "b/f"]);
+            repository.git(&["stash", "-q"]);
+            repository.git(&["checkout", "-q", "other"]);
+            assert!(!repository.path("b/f").exists());
+        });
+        pair.both("stash", "", &["pop"], &[]);
+        assert_eq!(pair.hedgerow.read("b/f"), b"changed\n");
+    }
+}

@@ -186,7 +186,7 @@ pub(crate) fn move_to<'r>(
             (false, false) => Untracked::Keep,
         },
         list_changes: options.list_changes && target.commit.is_some(),
-        writes_outside: &|_| false,
+        writes_outside: &|_, _| false,
         // Git moves HEAD as well: what was written is of the new commit.
         needs_all: false,
         share: options.share,

@@ -45,9 +45,9 @@ pub(crate) struct Move<'a> {
     pub untracked: Untracked,
     /// Compare the result with `new` and the working tree, to report what is still changed.
     pub list_changes: bool,
-    /// Which of the files that change are written outside the sparse checkout, too: nothing else has
-    /// what they hold.
-    pub writes_outside: &'a dyn Fn(&BStr) -> bool,
+    /// Whether a file is written outside the sparse checkout, too, since nothing else has what it
+    /// holds; told whether it changes.
+    pub writes_outside: &'a dyn Fn(&BStr, bool) -> bool,
     /// The index is written only if every file was: a command that must not move a reference to a
     /// commit whose files are missing.
     pub needs_all: bool,
@@ -102,11 +102,15 @@ pub(crate) fn update_amending(
     let (states, refreshed) = examine(session, way, &old)?;
     let (rules, changes) = plan(session, job, &old)?;
     let written = changes.changes().iter().map(|change| changes.path(change));
-    let written: BTreeSet<&BStr> = written.filter(|path| (job.writes_outside)(path)).collect();
+    let written: BTreeSet<&BStr> = written
+        .filter(|path| (job.writes_outside)(path, true))
+        .collect();
     let top = session.repository.work_tree();
     let excludes = |path: &BStr| {
         let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, top);
-        sparse.as_ref().is_some_and(excludes) && !written.contains(path)
+        sparse.as_ref().is_some_and(excludes)
+            && !written.contains(path)
+            && !(job.writes_outside)(path, false)
     };
     let mut next = transition(&Start {
         index: &old.index,

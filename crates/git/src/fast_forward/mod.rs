@@ -343,7 +343,7 @@ impl Journey<'_> {
                 Untracked::Keep
             },
             list_changes: false,
-            writes_outside: &|_| false,
+            writes_outside: &|_, _| false,
             needs_all: true,
             share: Share::All,
         };

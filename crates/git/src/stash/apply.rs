@@ -175,7 +175,10 @@ pub fn apply(
         untracked: Untracked::Keep,
         list_changes: false,
         // With conflicts, the index keeps the changes of other files.
-        writes_outside: &|path| merged.conflicts.is_empty() || merged.conflicts.contains_key(path),
+        writes_outside: &|path, is_changed| match merged.conflicts.is_empty() {
+            true => is_changed,
+            false => merged.conflicts.contains_key(path),
+        },
         needs_all: true,
         share: Share::All,
     };

@@ -225,7 +225,7 @@ fn move_head(
                     Untracked::Keep
                 },
                 list_changes: false,
-                writes_outside: &|_| false,
+                writes_outside: &|_, _| false,
                 needs_all: true,
                 share: Share::All,
             };

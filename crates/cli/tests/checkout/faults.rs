@@ -282,46 +282,6 @@ fn a_disk_that_is_really_full() {
 }
 
 #[test]
-fn names_that_differ_only_in_case() {
-    let Some(mount) = Mount::tmpfs("casefold") else {
-        return skip("this kernel has no file system in memory that ignores case");
-    };
-    let tree = mount.path().join("tree");
-    std::fs::create_dir(&tree).unwrap();
-    let mut flag = std::process::Command::new("chattr");
-    let folded = flag
-        .arg("+F")
-        .arg(&tree)
-        .status()
-        .is_ok_and(|status| status.success());
-    if !folded {
-        return skip("chattr cannot make a directory ignore case");
-    }
-    let origin = Repository::init(&[]);
-    for name in ["File", "file", "dir/x", "DIR/y", "other"] {
-        origin.write(name, name);
-    }
-    origin.commit("clashing names");
-    let mut command = HEDGEROW.command(&tree);
-    command.args(["checkout", "-f", "-j8", "--threshold=0", "main"]);
-    command.env("GIT_DIR", origin.root.join(".git"));
-    command.env("GIT_WORK_TREE", &tree);
-    command.env("GIT_INDEX_FILE", origin.root.join(".git/index2"));
-    let outcome = run(command);
-    assert_eq!(outcome.code, 0, "{outcome:?}");
-    let warning = "the following paths have collided";
-    assert!(outcome.stderr.contains(warning), "{outcome:?}");
-    for name in ["'File'", "'file'"] {
-        assert!(outcome.stderr.contains(name), "{name}: {outcome:?}");
-    }
-    assert_eq!(
-        std::fs::read(tree.join("file")).unwrap(),
-        b"file",
-        "the last one wins"
-    );
-}
-
-#[test]
 fn a_reader_that_went_away() {
     let scene = Scene::new();
     let r = &scene.repository;

@@ -203,3 +203,35 @@ fn leaving_a_cone_where_case_is_ignored() {
         }
     }
 }
+
+#[test]
+fn names_that_differ_only_in_case() {
+    let place = hedgerow_testkit::temporary();
+    let Some(mount) = mount(place.path()) else {
+        return;
+    };
+    let tree = mount.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    let origin = Repository::init(&[]);
+    for name in ["File", "file", "dir/x", "DIR/y", "other"] {
+        origin.write(name, name);
+    }
+    origin.commit("clashing names");
+    let mut command = HEDGEROW.command(&tree);
+    command.args(["checkout", "-f", "-j8", "--threshold=0", "main"]);
+    command.env("GIT_DIR", origin.root.join(".git"));
+    command.env("GIT_WORK_TREE", &tree);
+    command.env("GIT_INDEX_FILE", origin.root.join(".git/index2"));
+    let outcome = run(command);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let warning = "the following paths have collided";
+    assert!(outcome.stderr.contains(warning), "{outcome:?}");
+    for name in ["'File'", "'file'"] {
+        assert!(outcome.stderr.contains(name), "{name}: {outcome:?}");
+    }
+    assert_eq!(
+        fs::read(tree.join("file")).unwrap(),
+        b"file",
+        "the last one wins"
+    );
+}

@@ -1,8 +1,8 @@
 //! What is shown is what there is, and what is done is done.
 
 use crate::mounted;
-use hedgerow_latencyfs::{Server, Settings};
-use hedgerow_testkit::Repository;
+use hedgerow_latencyfs::{Mount, Server, Settings};
+use hedgerow_testkit::{skip, Repository};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -172,4 +172,31 @@ fn a_repository_works_in_it() {
     repository.git(&["checkout", "-q", "-f"]);
     assert_eq!(repository.ask(&["status", "--porcelain"]), "");
     repository.git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn names_lead_to_entries_in_another_case() {
+    let backing = hedgerow_testkit::temporary();
+    let settings = || Settings {
+        ignore_case: true,
+        ..Settings::default()
+    };
+    let mount = match Mount::with(backing.path(), settings) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(&reason.to_string()),
+    };
+    let root = mount.path();
+    let names = || listing(backing.path()).into_keys().collect::<Vec<_>>();
+    fs::create_dir(root.join("Dir")).unwrap();
+    fs::write(root.join("Dir/File"), "one").unwrap();
+    assert_eq!(fs::read(root.join("dir/fILE")).unwrap(), b"one");
+    fs::write(root.join("DIR/file"), "two").unwrap();
+    assert_eq!(names(), ["Dir", "Dir/File"]);
+    fs::write(root.join("Dir/other"), "three").unwrap();
+    fs::rename(root.join("dir/OTHER"), root.join("dir/file")).unwrap();
+    assert_eq!(names(), ["Dir", "Dir/File"]);
+    assert_eq!(fs::read(root.join("Dir/File")).unwrap(), b"three");
+    fs::remove_file(root.join("dir/FILE")).unwrap();
+    fs::remove_dir(root.join("DIR")).unwrap();
+    assert!(names().is_empty());
 }

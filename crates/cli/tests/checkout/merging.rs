@@ -4,6 +4,7 @@ use crate::stash::merges::{change, origin, CASES};
 use crate::support::{Outcome, Pair, Repository, RunHedgerow};
 use hedgerow_testkit::git_is_at_least;
 use std::fs;
+use std::time::SystemTime;
 
 /// Since 2.55 git puts local changes aside for a switch; before, it merged in place.
 fn git_stashes() -> bool {
@@ -503,4 +504,36 @@ fn what_was_staged_is_staged_again_where_that_is_wanted() {
     assert_eq!(place.ask(&["stash", "list"]), "");
     let file = String::from_utf8(place.read("f")).unwrap();
     assert!(file.contains("\na\n") && file.contains("\nb\n"), "{file}");
+}
+
+/// A file whose stat data alone are stale is not written anew: what a filter strips from it is
+/// nowhere else.
+#[test]
+fn what_a_filter_strips_stays_in_a_file_that_is_not_changed() {
+    let repository = Repository::init(&[]);
+    repository.git(&["config", "filter.strip.clean", "grep -v OUTPUT"]);
+    repository.git(&["config", "filter.strip.smudge", "cat"]);
+    repository.write(".gitattributes", "notebook filter=strip\n");
+    repository.write("notebook", "code\n");
+    repository.write("f", "1\n");
+    repository.commit("first");
+    repository.git(&["checkout", "-q", "-b", "side"]);
+    repository.write("f", "side\n");
+    repository.commit("side");
+    repository.git(&["checkout", "-q", "main"]);
+    let mut pair = Pair::of(&repository, "stale");
+    pair.each("edit", |repository| {
+        repository.write("notebook", "code\nOUTPUT\n");
+        repository.git(&["add", "notebook"]);
+        let file = fs::File::open(repository.path("notebook")).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        repository.write("f", "local\n");
+    });
+    if git_stashes() {
+        pair.checkout(&["-m", "side"]);
+    } else {
+        let outcome = pair.hedgerow.hedgerow(&["checkout", "-m", "side"]);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+    }
+    assert_eq!(pair.hedgerow.read("notebook"), b"code\nOUTPUT\n");
 }

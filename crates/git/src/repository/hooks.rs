@@ -5,7 +5,7 @@ use crate::Result;
 use hedgerow_fs::{Exit, FileKind, Process};
 use hedgerow_pack::{oid, ObjectId};
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -31,8 +31,11 @@ impl Repository {
             None => self.common_dir.join("hooks"),
         };
         let path = directory.join(name);
-        let is_file =
-            hedgerow_fs::stat(&path)?.is_some_and(|stat| stat.kind != FileKind::Directory);
+        let is_file = match hedgerow_fs::stat(&path) {
+            // Git does not run what it may not look at.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => true,
+            found => found?.is_some_and(|stat| stat.kind != FileKind::Directory),
+        };
         Ok(match (is_file, hedgerow_fs::is_executable(&path)) {
             (true, true) => Hook::Found(path),
             (true, false) => Hook::NotExecutable(path),

@@ -78,12 +78,7 @@ impl Carrier<'_> {
     /// Switches with the changes put aside. `first` is how it ended without that.
     fn switch(&self, first: Switched) -> Result<MergingSwitch> {
         let (repository, options) = (self.repository, self.options);
-        let mut session = Session::begin(repository, options.threshold, &options.execution)?;
-        session.recurse(options.recurse_submodules);
-        // What is put aside are changes of files, not those in submodules.
-        if let Some(recursion) = &mut session.recursion {
-            recursion.keeps_changes = true;
-        }
+        let mut session = self.begin()?;
         let wish = PushOptions {
             message: Some(self.message.clone()),
             threshold: options.threshold,
@@ -95,10 +90,17 @@ impl Carrier<'_> {
             Err(unrecorded) => return self.unrecorded(&session, unrecorded.outcome, first),
         };
         let (commit, warnings) = (recorded.commit, recorded.warnings);
+        let refreshed = recorded.refreshed;
         let entry = StashEntry::of_commit(repository, &commit, commit.to_string().as_str().into())?;
         let has_index = repository.config().bool("stash.index")? == Some(true);
         let labels = self.labels(&first.old)?;
         self.try_to_merge(&session, &entry, &labels)?;
+        if let Some(index) = refreshed {
+            // As in git, a file whose stat data alone are stale is not written anew.
+            session.write_index(&index, false)?;
+            drop(session);
+            session = self.begin()?;
+        }
         let mut is_held = false;
         let hold = &mut || {
             self.hold(commit)?;
@@ -129,6 +131,17 @@ impl Carrier<'_> {
             autostash.local_changes = self.local_changes()?;
         }
         Ok(MergingSwitch::Switched(Box::new(switched)))
+    }
+
+    fn begin(&self) -> Result<Session<'_>> {
+        let options = self.options;
+        let mut session = Session::begin(self.repository, options.threshold, &options.execution)?;
+        session.recurse(options.recurse_submodules);
+        // What is put aside are changes of files, not those in submodules.
+        if let Some(recursion) = &mut session.recursion {
+            recursion.keeps_changes = true;
+        }
+        Ok(session)
     }
 
     /// How it ends if nothing can be put aside. `first` is how it ended without that.

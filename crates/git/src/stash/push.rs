@@ -316,7 +316,7 @@ pub(super) struct Recorded {
     /// The untracked files that are in it.
     untracked: Vec<(BString, Mode, ObjectId)>,
     /// The index, if it knows more of the files now.
-    refreshed: Option<Index>,
+    pub refreshed: Option<Index>,
 }
 
 /// Why no entry was made.

@@ -13,6 +13,7 @@ use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{DirEntry, FileKind};
 use hedgerow_tree::split_path;
+use std::os::unix::ffi::OsStrExt;
 
 /// Which files that are not tracked are put aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +64,12 @@ pub(super) fn list(
     warnings.extend(found.warnings);
     let mut paths = found.untracked;
     paths.extend(found.ignored);
+    // With `GIT_INDEX_FILE`, the index that this command holds may be one of them.
+    let top = repository.require_work_tree()?;
+    let index = repository.index_path().strip_prefix(top).ok();
+    if let Some(index) = index.map(|index| index.as_os_str().as_bytes()) {
+        paths.retain(|path| path.strip_suffix(b".lock").unwrap_or(path) != index);
+    }
     paths.sort_unstable();
     // A tree with such a name could not be checked out again.
     let names = name_rules(repository);

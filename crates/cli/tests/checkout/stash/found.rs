@@ -249,3 +249,23 @@ fn the_merged_tree_is_logged_where_all_references_are() {
         assert_eq!(log(&pair.hedgerow).is_some(), wanted == "always");
     }
 }
+
+/// The index that is in use is not put aside, although no index has it.
+#[test]
+fn an_index_in_the_working_tree_stays() {
+    let repository = origin();
+    std::fs::copy(
+        repository.path(".git/index"),
+        repository.path("other-index"),
+    )
+    .unwrap();
+    repository.write("top", "changed\n");
+    repository.write("mine", "mine\n");
+    let variables = [("GIT_INDEX_FILE", "other-index")];
+    let outcome = repository.hedgerow_with(&["stash", "-u"], &variables);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(repository.path("other-index").exists());
+    assert_eq!(repository.read("top"), b"top");
+    let kept = repository.ask(&["ls-tree", "--name-only", "stash@{0}^3"]);
+    assert_eq!(kept, "mine");
+}

@@ -3,6 +3,7 @@
 
 use crate::support::RunHedgerow;
 use crate::support::{run, Pair, Program, Repository};
+use crate::HEDGEROW;
 use hedgerow_testkit::git_is_at_least;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -484,5 +485,42 @@ fn programs_are_told_where_the_user_is() {
             (read("told"), read("filtered"))
         };
         assert_eq!(told(&pair.git), told(&pair.hedgerow), "{inner}");
+    }
+}
+
+/// Hooks in a directory that may not be searched are not run, as with git.
+#[test]
+fn hooks_that_may_not_be_looked_at_are_ignored() {
+    let is_root = hedgerow_fs::effective_uid() == 0;
+    if is_root && !hedgerow_testkit::is_there("setpriv") {
+        return hedgerow_testkit::skip(
+            "permissions mean nothing to root, and setpriv(1) is missing",
+        );
+    }
+    for words in [
+        &["checkout", "-q", "other"][..],
+        &["restore", "-q", "-s", "other", "-SW", "."],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        let locked = |repository: &Repository, mode: u32| {
+            let mode = PermissionsExt::from_mode(mode);
+            std::fs::create_dir_all(repository.path(".git/hooks")).unwrap();
+            std::fs::set_permissions(repository.path(".git/hooks"), mode).unwrap();
+        };
+        pair.each("locked", |repository| locked(repository, 0o000));
+        let twins = [(Program::Git, &pair.git), (HEDGEROW, &pair.hedgerow)];
+        let codes = twins.map(|(program, repository)| {
+            let mut command = program.command(&repository.root);
+            command.args(words);
+            let outcome = run(if is_root {
+                hedgerow_testkit::obeying_permissions(command)
+            } else {
+                command
+            });
+            locked(repository, 0o755);
+            outcome.code
+        });
+        assert_eq!(codes, [0, 0], "{words:?}");
+        pair.assert_same_state();
     }
 }

@@ -175,9 +175,12 @@ pub fn apply(
         untracked: Untracked::Keep,
         list_changes: false,
         // With conflicts, the index keeps the changes of other files.
-        writes_outside: &|path, is_changed| match merged.conflicts.is_empty() {
-            true => is_changed,
-            false => merged.conflicts.contains_key(path),
+        writes_outside: &|path, is_changed| {
+            if merged.conflicts.is_empty() {
+                is_changed
+            } else {
+                merged.conflicts.contains_key(path)
+            }
         },
         needs_all: true,
         share: Share::All,

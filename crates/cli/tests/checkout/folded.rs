@@ -235,3 +235,43 @@ fn names_that_differ_only_in_case() {
         "the last one wins"
     );
 }
+
+/// A tracked file is there by its name, whatever name the listing has.
+#[test]
+fn status_where_names_take_another_case() {
+    let place = hedgerow_testkit::temporary();
+    let Some(mount) = mount(place.path()) else {
+        return;
+    };
+    let case = Case {
+        name: "status",
+        before: &[
+            ("d/F/g", "1\n"),
+            ("d/F/h", "1\n"),
+            ("file", "1\n"),
+            ("gone", "1\n"),
+        ],
+        after: &[("other", "o\n")],
+        change: |_| (),
+    };
+    let repository = made(&mount.path().join("r"), &case);
+    let backing = place.path().join("r");
+    fs::rename(backing.join("d"), backing.join("D")).unwrap();
+    fs::rename(backing.join("file"), backing.join("FILE")).unwrap();
+    let status = |words: &[&str]| {
+        let twins = [Program::Git, HEDGEROW].map(|program| {
+            let mut command = program.command(&repository.root);
+            command.args(["status", "--porcelain"]).args(words);
+            run(command).text()
+        });
+        assert_eq!(twins[0], twins[1], "{words:?}");
+        twins[1].clone()
+    };
+    assert_eq!(status(&[]), "");
+    fs::remove_file(backing.join("gone")).unwrap();
+    repository.write("d/F/h", "changed\n");
+    repository.write("D/new", "new\n");
+    for words in [&[][..], &["-uno"], &["-uall"], &["--ignored"]] {
+        assert!(status(words).contains(" M d/F/h\n D gone\n"));
+    }
+}

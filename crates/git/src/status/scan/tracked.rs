@@ -3,10 +3,13 @@
 use super::{prefix, Directory, Listed, Scan, Worker, ATTRIBUTES_FILE};
 use crate::index::{Mode, Stage};
 use crate::status::rows::{children, Child};
-use crate::worktree::state::State;
+use crate::worktree::state::{state, State};
+use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::{FileKind, Listing};
+use hedgerow_fs::{Dir, FileKind, Listing};
+use hedgerow_tree::split_path;
 use hedgerow_walk::{Place, Plan};
+use std::sync::atomic::Ordering;
 
 /// For a directory with at least this many files, it is worth finding out whether it is ignored.
 const LARGE: usize = 256;
@@ -61,6 +64,36 @@ impl Scan<'_> {
             }
         }
         worker.order = order;
+    }
+
+    /// Looks for the files that no listing has: on a file system that ignores case, listings have them in
+    /// another case.
+    pub(super) fn look_by_name(&self) -> Result<()> {
+        let root = Dir::open(self.inputs.work_tree)?;
+        let mut worker = Worker::default();
+        for (row, entry) in self.inputs.index.entries().iter().enumerate() {
+            let flags = entry.flags;
+            let is_missed = self.states[row].load(Ordering::Relaxed) == State::Absent as u8;
+            if !is_missed || flags.skip_worktree || flags.assume_valid {
+                continue;
+            }
+            let (parent, name) = split_path(self.inputs.index.path(entry));
+            let Ok(stat) = root.open_dir(parent).and_then(|at| at.stat(name)) else {
+                continue;
+            };
+            let judged = match (stat.kind, entry.mode) {
+                (FileKind::Directory, Mode::Gitlink) => State::Clean,
+                (FileKind::Directory, _) => State::Directory,
+                _ if flags.stage != Stage::Merged => State::Modified,
+                _ => state(entry, &stat, &self.inputs.state),
+            };
+            self.note(row as u32, judged);
+            if judged != State::Clean {
+                worker.found.modes.push((row as u32, stat.mode));
+            }
+        }
+        self.hand_over(&mut worker);
+        Ok(())
     }
 
     /// Whether the directory `child` is ignored although files in it are tracked, if finding out is

@@ -81,7 +81,12 @@ impl Sharing {
             Sharing::Umask => mode,
             _ => {
                 let mode = self.of_file(mode);
-                mode | (mode & 0o444) >> 2 | SET_GROUP_ID
+                let mode = mode | (mode & 0o444) >> 2;
+                // As in git: it matters only where the group may do something.
+                match mode & 0o060 {
+                    0 => mode,
+                    _ => mode | SET_GROUP_ID,
+                }
             }
         }
     }
@@ -158,7 +163,7 @@ mod tests {
             (GROUP, 0o660, 0o2770),
             (EVERYBODY, 0o664, 0o2775),
             (Sharing::Exactly(0o640), 0o640, 0o2750),
-            (Sharing::Exactly(0o600), 0o600, 0o2700),
+            (Sharing::Exactly(0o600), 0o600, 0o700),
         ] {
             assert_eq!(sharing.of_file(0o600), file, "{sharing:?}");
             assert_eq!(sharing.of_directory(0o700), directory, "{sharing:?}");

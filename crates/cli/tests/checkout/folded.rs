@@ -67,12 +67,10 @@ const CASES: [Case; 8] = [
     },
 ];
 
-const COMMANDS: [&[&str]; 6] = [
+const COMMANDS: [&[&str]; 4] = [
     &["checkout", "-q", "up"],
     &["checkout", "-q", "-f", "up"],
-    &["switch", "-q", "--discard-changes", "up"],
     &["reset", "-q", "--keep", "up"],
-    &["reset", "-q", "--hard", "up"],
     &["read-tree", "-m", "-u", "HEAD", "up"],
 ];
 

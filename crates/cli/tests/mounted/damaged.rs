@@ -331,7 +331,7 @@ fn a_shared_repository_is_as_open_as_it_says() {
     if !can_mount() {
         return;
     }
-    for (sharing, mode) in [("0600", 0o2700), ("0640", 0o2750)] {
+    for (sharing, mode) in [("0600", 0o700), ("0640", 0o2750)] {
         let scene = Scene::new();
         scene
             .repository

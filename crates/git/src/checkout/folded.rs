@@ -36,8 +36,8 @@ impl<'a> FoldedFiles<'a> {
         }
     }
 
-    /// Whether the file at `path` is that of an entry in another case, and is as that one has it: all
-    /// of it can be had again.
+    /// Whether the file at `path` belongs to an entry whose name differs in case, and has the content of
+    /// that entry, so that nothing is lost with it.
     pub(super) fn is_unchanged(&self, path: &BStr) -> bool {
         self.is_file_of(path, &|row| {
             let flags = self.index.entries()[row].flags;
@@ -46,13 +46,14 @@ impl<'a> FoldedFiles<'a> {
         })
     }
 
-    /// Whether the file at `path` is that of an entry in another case, which `transition` removes.
+    /// Whether the file at `path` belongs to an entry whose name differs in case, and `transition` removes
+    /// it.
     pub(super) fn is_removed(&self, path: &BStr, transition: &Transition) -> bool {
         self.is_file_of(path, &|row| transition.removes(self.index, self.path(row)))
     }
 
-    /// Whether a file that an entry has is the file at `path`. Where case counts after all, the
-    /// two are different files.
+    /// Whether the file at `path` belongs to an entry whose name differs in case, and `is_meant` says
+    /// yes to its row. If the file system does tell cases apart, those are different files.
     fn is_file_of(&self, path: &BStr, is_meant: &dyn Fn(usize) -> bool) -> bool {
         if !self.ignores_case {
             return false;

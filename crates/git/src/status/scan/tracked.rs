@@ -2,6 +2,7 @@
 
 use super::{prefix, Directory, Listed, Scan, Worker, ATTRIBUTES_FILE};
 use crate::index::{Mode, Stage};
+use crate::status::remarks::Warning;
 use crate::status::rows::{children, Child};
 use crate::worktree::state::{state, State};
 use crate::Result;
@@ -66,7 +67,7 @@ impl Scan<'_> {
         worker.order = order;
     }
 
-    /// Looks for the files that no listing has: on a file system that ignores case, listings have them in
+    /// Looks up by name what no listing has: on a file system that ignores case, a listing may have it in
     /// another case.
     pub(super) fn look_by_name(&self) -> Result<()> {
         let root = Dir::open(self.inputs.work_tree)?;
@@ -77,9 +78,18 @@ impl Scan<'_> {
             if !is_missed || flags.skip_worktree || flags.assume_valid {
                 continue;
             }
-            let (parent, name) = split_path(self.inputs.index.path(entry));
-            let Ok(stat) = root.open_dir(parent).and_then(|at| at.stat(name)) else {
-                continue;
+            let path = self.inputs.index.path(entry);
+            let (parent, name) = split_path(path);
+            let stat = match root.open_dir(parent).and_then(|at| at.stat(name)) {
+                Ok(stat) => stat,
+                Err(error) if error.is_absent() => continue,
+                Err(error) => {
+                    let text = format!("cannot stat '{path}': {}", error.reason());
+                    let warning = Warning::new(path.to_owned(), text, &error.source);
+                    worker.found.warnings.push(warning);
+                    self.note(row as u32, State::Unknown);
+                    continue;
+                }
             };
             let judged = match (stat.kind, entry.mode) {
                 (FileKind::Directory, Mode::Gitlink) => State::Clean,

@@ -1,4 +1,4 @@
-"""Servers on this machine to clone from: a git daemon, and https with a password."""
+"""Servers on this machine to clone from: a git daemon, https with a password, and plain files."""
 
 import base64
 import contextlib
@@ -53,6 +53,20 @@ def https(base, env):
     thread.start()
     try:
         yield f"https://{USER}:{PASSWORD}@127.0.0.1:{server.server_port}", certificate
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextlib.contextmanager
+def files(directory, delay_s, bytes_per_s):
+    """The files of a directory as an object store gives them: the first byte of each comes after
+    `delay_s`, and no connection gets more than `bytes_per_s`; their URL."""
+    server = _Server(("127.0.0.1", 0), _FileHandler)
+    server.directory, server.delay_s, server.bytes_per_s = directory, delay_s, bytes_per_s
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
@@ -186,3 +200,31 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(b"\r\n")
         if is_chunked:
             self.wfile.write(b"0\r\n\r\n")
+
+
+class _FileHandler(http.server.BaseHTTPRequestHandler):
+    """A file, late and slowly."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_GET(self):
+        path = self.server.directory / os.path.basename(self.path.partition("?")[0])
+        time.sleep(self.server.delay_s)
+        if not path.is_file():
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(path.stat().st_size))
+        self.end_headers()
+        sent, start = 0, time.monotonic()
+        with path.open("rb") as file:
+            while piece := file.read(BUFFER_BYTES // 16):
+                self.wfile.write(piece)
+                sent += len(piece)
+                early_s = start + sent / self.server.bytes_per_s - time.monotonic()
+                if early_s > 0:
+                    time.sleep(early_s)
+
+    def log_message(self, *_):
+        pass

@@ -69,6 +69,7 @@ def all_cases():
         "clones": cloning.clones,
         "clone-https": cloning.clone_https,
         "clone-across": cloning.clone_across,
+        "clone-bundles": cloning.clone_bundles,
         "clone-latency": cloning.clone_latency,
         "submodules": submodules.submodules,
         "submodules-latency": submodules.submodules_latency,

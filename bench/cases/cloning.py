@@ -5,7 +5,7 @@ from measure import find_best, in_pairs
 from mounts import LatencyMount
 from places import Place, disk, remove, require_free, tmpfs
 from results import Outcome, cpu_row, wall_row
-from servers import daemon, https, serve, serve_release
+from servers import daemon, files, https, serve, serve_release
 from skipped import Skipped
 
 
@@ -56,6 +56,41 @@ def clone_across(setting):
         found.measure("clone-across", "clone of a deep history by its path, from disk to tmpfs",
                       1.5, 3.0, str(repository))
     return found.outcome
+
+
+def clone_bundles(setting):
+    """A deep history whose server is helped by a list of bundles, each with a part of the history,
+    which come from where each takes 50 ms and no connection gets more than 25 MB a second."""
+    with _place(setting) as place:
+        served = serve(place, "deep", setting.corpora.deep())
+        count = _make_bundles(place, served, place.base / "bundles")
+        found = _Clones(place, setting)
+        with daemon(place.base, place.env) as url, \
+                files(place.base / "bundles", delay_s=0.05, bytes_per_s=25e6) as bundles:
+            found.measure("clone-bundles",
+                          f"clone of a deep history with a list of {count} bundles, tmpfs",
+                          1.5, 3.0, f"--bundle-uri={bundles}/list", f"{url}/deep.git")
+    return found.outcome
+
+
+def _make_bundles(place, repository, directory, wanted=12):
+    """Bundles of equal parts of the history up to the tip, and `list`, which names them; how many."""
+    commits = place.git_at(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
+    count = min(wanted, len(commits))
+    directory.mkdir()
+    lines = ["[bundle]", "version = 1", "mode = all", "heuristic = creationToken"]
+    before = []
+    for number in range(1, count + 1):
+        end = commits[len(commits) * number // count - 1]
+        ref = f"refs/heads/part-{number}"
+        place.git_at(repository, "update-ref", ref, end)
+        path = directory / f"part-{number}.bundle"
+        place.git_at(repository, "bundle", "create", "-q", str(path), ref, *before)
+        place.git_at(repository, "update-ref", "-d", ref)
+        before.append(f"^{end}")
+        lines += [f'[bundle "part-{number}"]', f"uri = {path.name}", f"creationToken = {number}"]
+    (directory / "list").write_text("\n".join(lines) + "\n")
+    return count
 
 
 def clone_latency(setting):

@@ -25,6 +25,12 @@ pub enum Error {
         /// The object.
         id: gix_hash::ObjectId,
     },
+    /// A remote has promised an object and does not give it.
+    #[error("could not fetch {id} from promisor remote")]
+    NotFetched {
+        /// The object.
+        id: gix_hash::ObjectId,
+    },
     /// Objects that files were to be made of are not there.
     #[error("cannot check out '{path}': object {} is missing{}", ids[0], and_others(ids.len() - 1))]
     MissingContent {

@@ -10,6 +10,18 @@ use hedgerow_pack::{Location, ObjectKind, ObjectStore, Reader};
 /// Size of the reader's cache, in bytes.
 const RECENT_BYTES: usize = 32 << 20;
 
+/// The first of `ids` that the remote of a partial clone has promised. Reads all that came from it.
+///
+/// # Errors
+/// If what came from the remote cannot be read.
+pub fn first_promised(store: &ObjectStore, ids: &[ObjectId]) -> Result<Option<ObjectId>> {
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    let promised = Promised::read(store)?;
+    Ok(ids.iter().find(|id| promised.contains(id)).copied())
+}
+
 /// The promised objects.
 #[derive(Debug, Default)]
 pub(crate) struct Promised {

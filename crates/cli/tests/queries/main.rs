@@ -14,6 +14,7 @@ mod damage;
 mod documents;
 mod links;
 mod odd_objects;
+mod promised;
 mod rev_list;
 
 use hedgerow_testkit::history::Scene;

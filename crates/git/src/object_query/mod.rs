@@ -12,7 +12,7 @@ mod output;
 
 pub use all::write_all_objects;
 pub use format::Format;
-pub use named::{find_object, NamedObjects};
+pub use named::{find_object, has_object, NamedObjects};
 pub use output::{push_hex, push_number, OutputStream};
 
 use hedgerow_pack::ObjectKind;

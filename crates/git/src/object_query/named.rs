@@ -98,7 +98,15 @@ impl<'r> NamedObjects<'r> {
     /// # Errors
     /// Those of [`NamedObjects::write`].
     pub fn write_queued(&mut self) -> Result<()> {
-        for (contents, object) in std::mem::take(&mut self.queued) {
+        let queued = std::mem::take(&mut self.queued);
+        // What waits is fetched at once, whatever becomes of it; each asks again for what is still missing.
+        let ids = queued
+            .iter()
+            .map(|(_, name)| whole_id(self.repository, name.as_bstr()));
+        let _ = self
+            .repository
+            .fetch_missing(&ids.flatten().collect::<Vec<_>>());
+        for (contents, object) in queued {
             if self.write(object.as_bstr(), contents)?.is_break() {
                 break;
             }
@@ -139,10 +147,10 @@ impl<'r> NamedObjects<'r> {
         };
         let found = self.repository.replacement(&id)?;
         let store = self.repository.objects();
-        let location = match store.locate(&found)? {
+        let is_elsewhere = mode == Some(SUBMODULE);
+        let location = match locate(self.repository, &found, !is_elsewhere)? {
             Some(location) => location,
-            None if found.is_empty_tree() => Location::Loose { directory: 0 },
-            None if mode == Some(SUBMODULE) => {
+            None if is_elsewhere => {
                 let id = id.to_string();
                 return Ok(self.say(id.as_bytes().as_bstr(), "submodule"));
             }
@@ -198,10 +206,14 @@ impl<'r> NamedObjects<'r> {
         }
         let index = |path: &BStr, stage| self.index.find(path, stage);
         let found = if self.query.follows_links {
-            self.repository.resolve_following(name, &index)
+            supplied(self.repository, || {
+                self.repository.resolve_following(name, &index)
+            })
         } else {
             self.repository
-                .resolve_with(name, Wanted::Any, Some(&index))
+                .with_promised(|repository| {
+                    repository.resolve_with(name, Wanted::Any, Some(&index))
+                })
                 .map(Followed::Object)
         };
         let link = |word| Ok(Resolved::Link(word, name.to_owned()));
@@ -282,8 +294,53 @@ pub fn find_object(repository: &Repository, name: &BStr) -> Result<(ObjectId, Ve
     }
     let paths = IndexPaths::new(repository);
     let index = |path: &BStr, stage| paths.find(path, stage);
-    let found = repository.resolve_with(name, Wanted::Any, Some(&index))?;
+    let found = supplied(repository, || {
+        repository.resolve_with(name, Wanted::Any, Some(&index))
+    })?;
     Ok((found.id, found.warnings))
+}
+
+/// What `run` finds, once a partial clone has fetched what `run` ends with an error for.
+fn supplied<T>(repository: &Repository, run: impl Fn() -> Result<T>) -> Result<T> {
+    let mut before = None;
+    loop {
+        match run() {
+            Err(Error::Pack(hedgerow_pack::Error::Missing { id })) if before != Some(id) => {
+                repository.fetch_missing(&[id])?;
+                before = Some(id);
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Whether the object is here, or could be fetched into a partial clone.
+///
+/// # Errors
+/// [`Error::NotFetched`] if a remote has promised it and does not give it.
+pub fn has_object(repository: &Repository, id: &ObjectId) -> Result<bool> {
+    locate(repository, id, true).map(|found| found.is_some())
+}
+
+/// Where the object is; a partial clone fetches it if it `may_be_fetched`.
+fn locate(
+    repository: &Repository,
+    id: &ObjectId,
+    may_be_fetched: bool,
+) -> Result<Option<Location>> {
+    let store = repository.objects();
+    let here = store.locate(id)?;
+    if here.is_some() {
+        return Ok(here);
+    }
+    if id.is_empty_tree() {
+        return Ok(Some(Location::Loose { directory: 0 }));
+    }
+    if may_be_fetched {
+        repository.fetch_missing(&[*id])?;
+        return Ok(store.locate(id)?);
+    }
+    Ok(None)
 }
 
 /// The id that `name` is, if it has all its digits.

@@ -104,6 +104,30 @@ impl Repository {
         }
     }
 
+    /// In a partial clone, fetches in one request those of `ids` that are not here.
+    ///
+    /// # Errors
+    /// [`Error::NotFetched`] if one of them is still missing that a remote has promised.
+    pub(crate) fn fetch_missing(&self, ids: &[ObjectId]) -> Result<()> {
+        if self.environment().no_lazy_fetch || self.promisor_remotes().is_empty() {
+            return Ok(());
+        }
+        let missing = || -> Result<Vec<ObjectId>> {
+            let found = self.objects().locate_all(ids)?;
+            let without = ids.iter().zip(found).filter(|(_, found)| found.is_none());
+            Ok(without.map(|(id, _)| *id).collect())
+        };
+        let wanted = missing()?;
+        if wanted.is_empty() || self.fetch_promised(&wanted)? {
+            return Ok(());
+        }
+        // Only now: whoever asks whether there is such an object need not wait for all packs to be read.
+        match hedgerow_reach::first_promised(self.objects(), &missing()?)? {
+            Some(id) => Err(Error::NotFetched { id }),
+            None => Ok(()),
+        }
+    }
+
     /// The same for the directories of HEAD's commit, if not even the first of them is here.
     pub(crate) fn with_head_tree(&self) -> Result<Option<Repository>> {
         self.supplied(&|repository| {

@@ -4,7 +4,7 @@ use super::CatFile;
 use crate::failure::Failure;
 use crate::output::Output;
 use bstr::{BStr, ByteSlice};
-use hedgerow::plumbing::git::object_query::{find_object, push_hex, OutputStream};
+use hedgerow::plumbing::git::object_query::{find_object, has_object, push_hex, OutputStream};
 use hedgerow::plumbing::git::repository::Repository;
 use hedgerow::plumbing::git::Error;
 use hedgerow::plumbing::object::TreeEntries;
@@ -41,11 +41,11 @@ pub fn run(command: &CatFile, repository: &Repository, output: &Output) -> Resul
     })?;
     warnings.iter().for_each(|it| output.warn(it));
     if command.exists {
-        return Ok(u8::from(!repository.has_object(&id)?));
+        return Ok(u8::from(!has_object(repository, &id)?));
     }
     let mut stream = OutputStream::new(StandardOutput);
     if command.kind || command.size {
-        if !repository.has_object(&repository.replacement(&id)?)? {
+        if !has_object(repository, &repository.replacement(&id)?)? {
             let message = "git cat-file: could not get object info";
             return Err(Failure::fatal(message));
         }
@@ -71,13 +71,16 @@ fn content(
 ) -> Result<(), Failure> {
     let bad = || Failure::fatal(format_args!("git cat-file {name}: bad file"));
     let invalid = || Failure::fatal(format_args!("Not a valid object name {name}"));
-    if !repository.has_object(&repository.replacement(id)?)? {
+    if !has_object(repository, &repository.replacement(id)?)? {
         return Err(if kind.is_some() { bad() } else { invalid() });
     }
     let id = match kind {
         Some(kind) => repository.peel(id, Some(kind))?.ok_or_else(bad)?,
         None => *id,
     };
+    if !has_object(repository, &id)? {
+        return Err(bad());
+    }
     let (found, content) = repository.read_object(&id)?;
     match (kind, found) {
         (None, ObjectKind::Tree) => tree(repository, &id, &content, stream.buffer()),

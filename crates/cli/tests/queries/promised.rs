@@ -1,0 +1,139 @@
+//! What a partial clone lacks is fetched when it is read, as by git.
+
+use super::HEDGEROW;
+use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
+use hedgerow_testkit::{run, Outcome, Program};
+use std::path::Path;
+
+const UNKNOWN: &str = "1234567890123456789012345678901234567890";
+
+fn origin() -> Scene {
+    let origin = scene(10, "sha1", Storage::Packed, Graph::None);
+    origin.git(&["config", "uploadpack.allowFilter", "true"]);
+    origin
+}
+
+/// A new partial clone, and what `program` says there.
+fn in_new_clone(
+    origin: &Scene,
+    filter: &str,
+    program: &Program,
+    words: &[&str],
+    input: &str,
+    is_reachable: bool,
+) -> Outcome {
+    let clone = origin.root.with_file_name("partial.git");
+    let _ = std::fs::remove_dir_all(&clone);
+    let url = format!("file://{}", origin.root.display());
+    let filter = format!("--filter={filter}");
+    let target = clone.to_str().unwrap();
+    origin.git(&["clone", "-q", "--bare", &filter, &url, target]);
+    if !is_reachable {
+        origin.git(&["-C", target, "config", "remote.origin.url", "/nowhere"]);
+    }
+    asked(program, &clone, words, input)
+}
+
+fn asked(program: &Program, clone: &Path, words: &[&str], input: &str) -> Outcome {
+    let mut command = program.command(clone);
+    command.args(words);
+    let path = clone.with_file_name("input");
+    std::fs::write(&path, input).unwrap();
+    command.stdin(std::fs::File::open(&path).unwrap());
+    run(command)
+}
+
+#[test]
+fn cat_file_fetches_what_it_reads() {
+    let origin = origin();
+    let listed = origin.git(&["ls-tree", "-r", "--name-only", "main"]);
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    let file = format!("main:{}", listed.lines().next().unwrap());
+    let blobs = origin.blobs.join("\n");
+    let infos: String = origin
+        .blobs
+        .iter()
+        .map(|id| format!("info {id}\n"))
+        .collect();
+    let names = format!("{blobs}\n{UNKNOWN}\n{file}\nmain^{{tree}}\nmain:nothing\n");
+    let buffered = ["cat-file", "--batch-command", "--buffer"];
+    for (words, input) in [
+        (&["cat-file", "-p", &file][..], ""),
+        (&["cat-file", "-s", &file], ""),
+        (&["cat-file", "-t", &file], ""),
+        (&["cat-file", "-e", &file], ""),
+        (&["cat-file", "-e", UNKNOWN], ""),
+        (&["cat-file", "tree", "main"], ""),
+        (&["cat-file", "--batch-check"], &names),
+        (&["cat-file", "--batch"], &names),
+        (&buffered, &infos),
+    ] {
+        for filter in ["blob:none", "tree:0"] {
+            for is_reachable in [true, false] {
+                let [git, here] = [Program::Git, HEDGEROW].map(|program| {
+                    in_new_clone(&origin, filter, &program, words, input, is_reachable)
+                });
+                here.assert_civil(&words.join(" "));
+                let told = format!(
+                    "{words:?} {filter} {is_reachable}: {} {}",
+                    here.stderr, git.stderr
+                );
+                assert_eq!(here.code, git.code, "{told}");
+                assert!(here.stdout == git.stdout, "{told}");
+                let promised = "from promisor remote";
+                assert!(
+                    !git.stderr.contains(promised) || here.stderr.contains(promised),
+                    "{told}"
+                );
+            }
+        }
+    }
+}
+
+/// What waits for a flush is fetched in one request.
+#[test]
+fn what_waits_is_fetched_at_once() {
+    let origin = origin();
+    let clone = origin.root.with_file_name("partial.git");
+    let infos: String = origin
+        .blobs
+        .iter()
+        .map(|id| format!("info {id}\n"))
+        .collect();
+    let words = ["cat-file", "--batch-command", "--buffer"];
+    let outcome = in_new_clone(&origin, "blob:none", &HEDGEROW, &words, &infos, true);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let is_promise =
+        |name: &std::ffi::OsStr| Path::new(name).extension() == Some("promisor".as_ref());
+    let packs = std::fs::read_dir(clone.join("objects/pack")).unwrap();
+    let promises = packs.filter(|entry| is_promise(&entry.as_ref().unwrap().file_name()));
+    assert_eq!(promises.count(), 2, "that of the clone, and one more");
+}
+
+#[test]
+fn nothing_is_fetched_where_that_is_not_wanted() {
+    let origin = origin();
+    let clone = origin.root.with_file_name("partial.git");
+    in_new_clone(
+        &origin,
+        "blob:none",
+        &HEDGEROW,
+        &["rev-list", "main"],
+        "",
+        true,
+    );
+    let names = origin.blobs.join("\n");
+    let both = [Program::Git, HEDGEROW].map(|program| {
+        let mut command = program.command(&clone);
+        command
+            .args(["cat-file", "--batch-check"])
+            .env("GIT_NO_LAZY_FETCH", "1");
+        let path = clone.with_file_name("input");
+        std::fs::write(&path, &names).unwrap();
+        command.stdin(std::fs::File::open(&path).unwrap());
+        run(command)
+    });
+    let [git, here] = both;
+    assert!(here.stdout.ends_with(b" missing\n"));
+    assert_eq!((here.code, here.stdout), (git.code, git.stdout));
+}

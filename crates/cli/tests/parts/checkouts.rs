@@ -1,7 +1,7 @@
 //! `checkout --shard` and `--finish`: shares together are one checkout.
 
 use crate::{at_once, command, hedgerow};
-use hedgerow_latencyfs::Mount;
+use hedgerow_latencyfs::{Mount, Op};
 use hedgerow_testkit::{differences, skip, Repository};
 use std::fs;
 use std::path::Path;
@@ -81,7 +81,16 @@ fn four_processes_share_a_slow_file_system() {
     };
     let repository = unchecked(&scene, &mount.path().join("work"));
     at_once((1..=4).map(|number| share(&repository.root, number, 4)));
+    // What was written in the tick of the clock before is read, as with any index.
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    mount.reset();
     hedgerow(&repository.root, &["checkout", "--finish", "main"]).ok("finish");
+    let reads = mount.counters().count(Op::Read);
+    let files = scene.ask(&["ls-files"]).lines().count() as u64;
+    assert!(
+        reads < files / 4,
+        "{reads} reads for {files} files that are as noted"
+    );
     assert_checked_out(&scene, &repository);
 }
 
@@ -161,6 +170,55 @@ fn what_is_not_there_is_refused() {
         hedgerow(root, &["checkout", "--finish", "main"]).ok("finish");
         assert_eq!(repository.ask(&["status", "--porcelain"]), "");
     }
+}
+
+/// A file of the right size with another content is no file of the revision, whoever has written it.
+#[test]
+fn content_that_nobody_has_written_is_refused() {
+    let scene = scene();
+    let wrong = scene.root.join("d1.c");
+    fs::write(&wrong, "y\n").unwrap();
+    scene.git(&["commit", "-qam", "two"]);
+    scene.git(&["branch", "two"]);
+    let place = hedgerow_testkit::temporary();
+    let repository = unchecked(&scene, &place.path().join("work"));
+    let root = &repository.root;
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 3] = [
+        // The branch has moved between two shares.
+        ("d1.c", |root| {
+            for number in ["1/2", "2/2"] {
+                let words = ["checkout", "-f", "--shard", number, "--no-index", "other"];
+                hedgerow(root, &words).ok("share");
+            }
+        }),
+        ("d2.c", |root| fs::write(root.join("d2.c"), "z\n").unwrap()),
+        ("link", |root| {
+            fs::remove_file(root.join("link")).unwrap();
+            std::os::unix::fs::symlink("d1/e9", root.join("link")).unwrap();
+        }),
+    ];
+    for (path, damage) in damages {
+        for number in ["1/2", "2/2"] {
+            let words = ["checkout", "-f", "--shard", number, "--no-index", "two"];
+            hedgerow(root, &words).ok("share");
+        }
+        damage(root);
+        let said = format!("'{path}' differs from what its share writes");
+        hedgerow(root, &["checkout", "--finish", "two"]).failed(1, &said);
+        assert!(!repository.git_dir().join("index").exists());
+    }
+    for number in ["1/2", "2/2"] {
+        let words = ["checkout", "-f", "--shard", number, "--no-index", "two"];
+        hedgerow(root, &words).ok("share");
+    }
+    // Notes are of no consequence: without them, and with ones that are damaged, all is read.
+    let notes = repository.git_dir().join("hedgerow/shares");
+    fs::write(notes.join("1-2"), "no index").unwrap();
+    fs::remove_file(notes.join("2-2")).unwrap();
+    hedgerow(root, &["checkout", "--finish", "two"]).ok("finish");
+    assert_eq!(repository.ask(&["status", "--porcelain"]), "");
+    assert!(!notes.exists());
 }
 
 #[test]

@@ -1,24 +1,35 @@
 //! A checkout that several processes share, on several clients of one file system: each writes the
 //! files of some directories, and one finishes with the index and HEAD.
+//!
+//! A share leaves a note of what it has written: an index with the stat data of its own files. Whoever
+//! finishes need not read a file that still is as one of the notes has it. Every other one is read, since the
+//! index must never say of a file that nobody looked into that it is unchanged.
 
 use super::outcome::{Done, Failure};
 use super::session::Session;
 use super::supplies::{supplies, Supplies};
 use super::transition::Transition;
 use crate::convert::Conversion;
-use crate::index::{Entry, EntryStat, Mode};
+use crate::index::{Builder, Entry, EntryStat, Flags, Index, Mode, Stage, WriteOptions};
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::state::{state, State};
 use crate::worktree::survey::{survey, PathState};
 use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::BStr;
+use hedgerow_fs::{create_directories, list_directory, remove_file, OutputFile};
 use hedgerow_numbers::Shard;
 use hedgerow_pack::Reader;
 use hedgerow_tree::split_path;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+
+/// Where the notes are, in the directory of the working tree's repository.
+const NOTES: &str = "hedgerow/shares";
 
 /// Which part of a checkout is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +40,8 @@ pub enum Share {
     /// The files of a share of the directories are written, and nothing else. Every process comes to
     /// the same division, because it depends on the tree alone.
     Of(Shard),
-    /// The index and HEAD are written if every file is there, with the right type and size; files
-    /// that are converted are read and compared.
+    /// The index and HEAD are written if every file is there, with the right type and content. What is not
+    /// as a share's note has it is read and compared.
     Finish,
 }
 
@@ -78,19 +89,86 @@ pub(super) fn keep_share(next: &mut Transition, shard: Shard) {
     next.writes.retain(|write| is_own(write.row));
 }
 
-/// What is expected of a file.
+/// What is expected of a file whose stat data nobody has noted.
 #[derive(Clone, Copy, Debug)]
 enum Expected {
     Size(u64),
-    /// It is converted, and has to be read.
+    /// It is converted, so that its size does not tell.
     Content,
     /// It is a submodule's directory.
     Directory,
 }
 
+/// Notes what a share has written.
+///
+/// # Errors
+/// If the note cannot be written. All is read in the end, then.
+pub(super) fn note_written(session: &Session<'_>, next: &Transition, shard: Shard) -> Result<()> {
+    let index = &next.index;
+    let mut builder = Builder::new(index.hash(), index.version());
+    let rows: BTreeSet<u32> = next.writes.iter().map(|write| write.row).collect();
+    for row in rows {
+        let entry = &index.entries()[row as usize];
+        if entry.stat != EntryStat::default() {
+            let path = index.path(entry);
+            builder.push(path, entry.id, entry.mode, entry.stat, Flags::default())?;
+        }
+    }
+    let mut content = Vec::new();
+    builder
+        .finish()
+        .write(&mut content, &WriteOptions::default());
+    let directory = notes(session);
+    create_directories(&directory)?;
+    let name = format!("{}-{}", shard.number(), shard.count());
+    let file = OutputFile::create(&directory.join(name))?;
+    file.write_at(&content, 0)?;
+    Ok(file.commit(true)?)
+}
+
+/// Removes the notes of all shares.
+pub(super) fn forget_notes(session: &Session<'_>) -> Result<()> {
+    let directory = notes(session);
+    for note in list_directory(&directory)?.unwrap_or_default() {
+        remove_file(&directory.join(OsStr::from_bytes(&note.name)))?;
+    }
+    Ok(hedgerow_fs::remove_empty_directories(&directory)?)
+}
+
+fn notes(session: &Session<'_>) -> PathBuf {
+    session.repository.git_dir().join(NOTES)
+}
+
+/// Gives the entries that are to be written the stat data that the shares have noted. A note is of use whatever
+/// revision it was made for, as far as it is about the same content; one that cannot be read is of none.
+fn take_notes(session: &Session<'_>, next: &mut Transition) -> Result<()> {
+    let (directory, rules) = (notes(session), session.rules_since(Default::default()));
+    let rows: BTreeSet<u32> = next.writes.iter().map(|write| write.row).collect();
+    for note in list_directory(&directory)?.unwrap_or_default() {
+        let path = directory.join(OsStr::from_bytes(&note.name));
+        let loaded = Index::load(&path, session.repository.git_dir(), next.index.hash());
+        let Ok(Some((noted, stat))) = loaded else {
+            continue;
+        };
+        for (path, entry) in noted.iter() {
+            let Ok(row) = next.index.find(path, Stage::Merged) else {
+                continue;
+            };
+            let wanted = &mut next.index.entries_mut()[row];
+            let is_same = (wanted.id, wanted.mode) == (entry.id, entry.mode);
+            let is_new = is_same && rows.contains(&(row as u32));
+            if is_new && !entry.stat.is_racy(stat.mtime, &rules.stat) {
+                wanted.stat = entry.stat;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Takes the files that were to be written as they are there. Those that are missing, of another
-/// type or of another size are failures.
+/// type or with another content are failures.
 pub(super) fn adopt(session: &Session<'_>, old: &OldIndex, next: &mut Transition) -> Result<Done> {
+    take_notes(session, next)?;
     let direction = Direction::CheckOut {
         is_removed: &|_| false,
     };
@@ -107,18 +185,15 @@ pub(super) fn adopt(session: &Session<'_>, old: &OldIndex, next: &mut Transition
             PathState::Unknown => return State::Unknown as u8,
             PathState::Present(stat) => stat,
         };
-        // An entry without stat data equals no file, so the type alone decides.
         let state = match (state(entry(at), stat, &rules), expected[at]) {
             (State::Clean, Expected::Directory) => return State::Clean as u8,
+            // What nobody has noted, or is not as noted.
             (State::Touched | State::Suspect | State::Unchanged, Expected::Size(size))
-                if size == stat.size =>
+                if size != stat.size =>
             {
-                State::Clean
+                State::Modified
             }
-            (State::Touched | State::Suspect | State::Unchanged, Expected::Content) => {
-                return State::Touched as u8
-            }
-            (State::Touched | State::Suspect | State::Unchanged, _) => State::Modified,
+            (State::Touched | State::Suspect | State::Unchanged, _) => State::Touched,
             (other, _) => other,
         };
         if state == State::Clean {

@@ -9,7 +9,7 @@ use super::recursion::{Around, SubmoduleMoves};
 use super::rejects::{ancestors, Reason};
 use super::removal::Removals;
 use super::session::{Session, SparseWords};
-use super::shares::{adopt, keep_share, refuse_in_shares, Share};
+use super::shares::{adopt, forget_notes, keep_share, note_written, refuse_in_shares, Share};
 use super::submodules::list_differing;
 use super::supplies::{supplies, Supplies};
 use super::transition::{transition, Effect, Rules, Start, Transition, Write};
@@ -154,7 +154,14 @@ pub(crate) fn update_amending(
     }
     match job.share {
         Share::All => {}
-        Share::Of(_) => return Ok(Outcome::Done(done)),
+        Share::Of(shard) => {
+            if let Err(error) = note_written(session, &next, shard) {
+                let because =
+                    format!("cannot note what was written, so that it will be read: {error}");
+                done.warnings.push(because);
+            }
+            return Ok(Outcome::Done(done));
+        }
         Share::Finish => prepare()?,
     }
     if let (Way::Keep, Some(tree)) = (way, job.new) {
@@ -164,6 +171,9 @@ pub(crate) fn update_amending(
         next.index = amended;
     }
     finish(session, job, &old.index, &mut next, &states, &mut done)?;
+    if job.share == Share::Finish {
+        forget_notes(session)?;
+    }
     Ok(Outcome::Done(done))
 }
 

@@ -9,6 +9,7 @@ mod reftable;
 mod serving;
 mod settings;
 mod sharing;
+mod syntax;
 mod values;
 
 pub(crate) use edit::{prepare_changes, prepare_edit, ConfigChange};
@@ -337,18 +338,14 @@ pub(crate) fn parse(content: &[u8], path: &Path, source: Source) -> Result<File>
         includes: includes::Options::no_follow(),
         ..init::Options::default()
     };
-    match File::from_bytes_no_includes(content, meta, options) {
-        Ok(file) => Ok(file),
-        Err(error) => {
-            let line = error
-                .downcast_any_ref::<gix_config::parse::Error>()
-                .map_or(1, gix_config::parse::Error::line_number);
-            Err(bad(format!(
-                "bad config line {line} in file {}",
-                path.display()
-            )))
-        }
+    let refused = |line| bad(format!("bad config line {line} in file {}", path.display()));
+    if let Some(line) = syntax::bad_line(content) {
+        return Err(refused(line));
     }
+    File::from_bytes_no_includes(content, meta, options).map_err(|error| {
+        let error = error.downcast_any_ref::<gix_config::parse::Error>();
+        refused(error.map_or(1, gix_config::parse::Error::line_number))
+    })
 }
 
 /// The settings of the environment as a file of its own.

@@ -216,7 +216,7 @@ impl CheckoutSettings {
             recurse_submodules: off("submodule.recurse")?,
             read_reverse_index: on("pack.readReverseIndex")?,
             multi_pack_index: on("core.multiPackIndex")?,
-            untracked_cache: untracked_cache(config, many_files)?,
+            untracked_cache: untracked_cache(config, many_files),
             fsmonitor: fsmonitor(config)?,
             quote_path: on("core.quotePath")?,
             abbreviation: abbreviation(config, hash)?,
@@ -304,16 +304,14 @@ fn log_ref_updates(config: &Config, bare: bool) -> Result<LogRefUpdates> {
     })
 }
 
-fn untracked_cache(config: &Config, many_files: bool) -> Result<UntrackedCache> {
-    if word(config, "core.untrackedCache").is_some_and(|word| word == "keep") {
-        return Ok(UntrackedCache::Keep);
+fn untracked_cache(config: &Config, many_files: bool) -> UntrackedCache {
+    // As with git, "keep" and everything else that is no boolean changes nothing.
+    match config.bool("core.untrackedCache") {
+        Ok(Some(true)) => UntrackedCache::Write,
+        Ok(Some(false)) => UntrackedCache::Remove,
+        _ if many_files => UntrackedCache::Write,
+        _ => UntrackedCache::Keep,
     }
-    Ok(match config.bool("core.untrackedCache")? {
-        Some(true) => UntrackedCache::Write,
-        Some(false) => UntrackedCache::Remove,
-        None if many_files => UntrackedCache::Write,
-        None => UntrackedCache::Keep,
-    })
 }
 
 fn fsmonitor(config: &Config) -> Result<FsMonitor> {

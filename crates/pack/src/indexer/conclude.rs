@@ -82,7 +82,10 @@ impl Conclusion {
         compare_large(data, &records.list, &findings, examination)?;
         let known = Known::new(&mut records.list, &resolved, options);
         let outside = delta_trees.added(&records.list, is_open, &candidates);
-        let refers_outside = options.links && known.check_links(&findings, options.store)?;
+        if options.checks_kinds() {
+            known.check_kinds(&findings)?;
+        }
+        let refers_outside = options.links && known.has_outside(&findings, options.store)?;
         let ground = ResolveInput {
             data,
             records: &records.list,

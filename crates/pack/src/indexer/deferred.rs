@@ -25,7 +25,7 @@ pub(crate) struct Known {
 impl Known {
     /// Fills in what was resolved.
     pub fn new(records: &mut [Record], resolved: &[Resolved], options: &IndexOptions<'_>) -> Self {
-        let is_needed = options.links || options.rules.is_some();
+        let is_needed = options.checks_kinds();
         let mut list = Vec::new();
         if is_needed {
             list.extend(
@@ -56,22 +56,25 @@ impl Known {
         (known == id).then_some((*kind, *number))
     }
 
-    /// Refuses a pack whose objects refer to what is nowhere, or to other kinds than there are.
+    /// Refuses a pack whose objects refer to an object of the pack as another kind than it is, or to any as two
+    /// kinds.
+    pub fn check_kinds(&self, findings: &Findings) -> Result<()> {
+        let is_other = |(id, wanted): (&ObjectId, &Option<ObjectKind>)| {
+            let (kind, _) = self.find(id)?;
+            wanted.filter(|wanted| *wanted != kind).map(|_| *id)
+        };
+        let other = findings.links.iter().find_map(is_other);
+        match findings.mismatch.or(other) {
+            Some(id) => Err(Refusal::KindMismatch(id).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a pack whose objects refer to what is nowhere, or to other kinds than the repository has.
     /// Returns whether they refer to objects that only the repository has.
-    pub fn check_links(&self, findings: &Findings, store: Option<&ObjectStore>) -> Result<bool> {
-        if let Some(id) = findings.mismatch {
-            return Err(Refusal::KindMismatch(id).into());
-        }
-        let mut missing = Vec::new();
-        for (id, wanted) in &findings.links {
-            match self.find(id) {
-                None => missing.push((*id, *wanted)),
-                Some((kind, _)) if wanted.is_some_and(|wanted| wanted != kind) => {
-                    return Err(Refusal::KindMismatch(*id).into());
-                }
-                Some(_) => {}
-            }
-        }
+    pub fn has_outside(&self, findings: &Findings, store: Option<&ObjectStore>) -> Result<bool> {
+        let links = findings.links.iter().map(|(id, wanted)| (*id, *wanted));
+        let mut missing: Vec<_> = links.filter(|(id, _)| self.find(id).is_none()).collect();
         missing.sort_unstable_by_key(|(id, _)| *id);
         let mut reader = store.map(Reader::new);
         for (id, wanted) in &missing {

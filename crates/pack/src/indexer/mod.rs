@@ -63,6 +63,9 @@ pub struct IndexOptions<'s> {
     pub rules: Option<Severities>,
     /// Whether all referenced objects must be in the pack or in the repository.
     pub links: bool,
+    /// Whether what commits and tags refer to must be of the kind that they say, as far as the pack tells; with
+    /// `rules` it always must.
+    pub kinds: bool,
     /// The parents that count for that, instead of those that commits name: grafts, and the boundary of
     /// a shallow clone.
     pub grafts: Grafted,
@@ -86,6 +89,7 @@ impl IndexOptions<'_> {
             fix_thin: false,
             rules: None,
             links: false,
+            kinds: false,
             grafts: Grafted::default(),
             unique: false,
             max_input_bytes: None,
@@ -99,8 +103,13 @@ impl IndexOptions<'_> {
             hash: self.hash,
             rules: self.rules.clone(),
             links: self.links,
+            kinds: self.checks_kinds(),
             grafts: self.grafts.clone(),
         }
+    }
+
+    fn checks_kinds(&self) -> bool {
+        self.kinds || self.links || self.rules.is_some()
     }
 
     fn existing(&self, own: Option<&Path>) -> Result<Option<Existing<'_>>> {

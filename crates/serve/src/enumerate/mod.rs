@@ -5,10 +5,12 @@ mod packs;
 mod revisions;
 
 use crate::object_list::read_object_list;
-use crate::{Contents, PackOptions, Result, Selection, Wanted};
+use crate::{Contents, PackOptions, Result, Selection, Selector, Wanted};
 use hedgerow_git::reachability::Roots;
+use hedgerow_git::repository::Repository;
 use hedgerow_pack::ObjectStore;
 use hedgerow_reach::{Filter, Question};
+use revisions::add_tags;
 use std::io::BufRead;
 
 /// What is asked for.
@@ -84,12 +86,17 @@ impl Enumeration {
     /// [`Error::List`](crate::Error::List) for a line that is neither, or if the list cannot be read.
     pub fn of_list(
         &self,
-        store: &ObjectStore,
+        repository: &Repository,
         list: impl BufRead,
         options: &PackOptions,
     ) -> Result<(Contents<'static>, PackOptions)> {
+        let store = repository.objects();
         let selection = self.selection(store, true);
-        let list = read_object_list(list, store, &selection, options.window)?;
+        let mut list = read_object_list(list, store, &selection, options.window)?;
+        if self.include_tag {
+            add_tags(repository, &mut list.wanted)?;
+            Selector::new(store, &selection).retain(&mut list.wanted);
+        }
         // As with git, edges in the list are bases with or without --thin.
         let options = PackOptions {
             thin: options.thin || !list.had.is_empty(),

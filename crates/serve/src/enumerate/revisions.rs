@@ -21,17 +21,15 @@ impl Enumeration {
     pub fn of_revisions(
         &self,
         repository: &Repository,
-        revisions: Option<impl BufRead>,
+        revisions: impl BufRead,
         warn: &dyn Fn(String),
     ) -> Result<Enumerated> {
         let sources = Sources::read(repository)?;
         let source = sources.as_stored(repository);
         let mut all: Vec<Tip> = self.roots.tips(repository, &sources, warn)?;
-        if let Some(revisions) = revisions {
-            let mut arguments = RevisionArguments::new(repository, source, true, warn);
-            arguments.add_lines(revisions)?;
-            all.extend(arguments.tips);
-        }
+        let mut arguments = RevisionArguments::new(repository, source, true, warn);
+        arguments.add_lines(revisions)?;
+        all.extend(arguments.tips);
         let request = Request {
             filter: self.filter.clone(),
             exclude_promised: self.exclude_promised,
@@ -51,18 +49,21 @@ impl Enumeration {
             _ if is_set => reached(source, &request.tips, self.threads)?,
             _ => walked(source, request)?,
         };
+        let store = repository.objects();
+        let selection = |by_walk| Selector::new(store, &self.selection(store, by_walk));
+        let mut has_less = selection(true).retain(&mut wanted);
+        // What is added may be packed, with --unpacked too.
+        let selector = selection(false);
         if self.include_tag {
             add_tags(repository, &mut wanted)?;
         }
-        let store = repository.objects();
-        let selector = Selector::new(store, &self.selection(store, true));
         if self.keep_unreachable {
             add_packed(repository, &selector, &mut wanted)?;
         }
         if self.pack_loose_unreachable {
             add_loose(repository, &mut wanted, warn)?;
         }
-        let has_less = selector.retain(&mut wanted);
+        has_less |= selector.retain(&mut wanted);
         let is_closed = !has_less && self.filter.is_none() && !self.exclude_promised;
         Ok(Enumerated { wanted, is_closed })
     }
@@ -188,7 +189,7 @@ fn by_bitmaps(
 }
 
 /// Adds the annotated tags of what is there.
-fn add_tags(repository: &Repository, wanted: &mut Vec<Wanted>) -> Result<()> {
+pub(super) fn add_tags(repository: &Repository, wanted: &mut Vec<Wanted>) -> Result<()> {
     let known: HashSet<_> = wanted.iter().map(|object| object.id).collect();
     for tag in tags(repository)? {
         if known.contains(&tag.target) && !known.contains(&tag.id) {

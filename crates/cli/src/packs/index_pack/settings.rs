@@ -69,6 +69,7 @@ pub fn options<'s>(
             .transpose()
             .map_err(Failure::fatal)?,
         links,
+        kinds: command.promisor.is_some(),
         grafts: place.grafts()?,
         unique: links || is_verified,
         max_input_bytes: command.max_input_size.filter(|limit| *limit > 0),

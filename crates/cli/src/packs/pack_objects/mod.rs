@@ -186,7 +186,6 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     } else if !command.wants_revisions() {
         job.pack_list(&enumeration)
     } else if enumeration.needs_list() {
-        let input = (command.revs || command.thin).then_some(input);
         job.pack_wanted(enumeration.of_revisions(&repository, input, &warn)?)
     } else {
         let make = |contents: &Contents<'_>, count| job.pack(contents, count, &job.options, false);
@@ -308,8 +307,8 @@ struct PackJob<'m> {
 impl PackJob<'_> {
     /// Packs the objects that are listed on standard input.
     fn pack_list(&self, enumeration: &Enumeration) -> Result<u8, Failure> {
-        let (store, input) = (self.repository.objects(), BufReader::new(StandardInput));
-        let (contents, options) = enumeration.of_list(store, input, &self.options)?;
+        let input = BufReader::new(StandardInput);
+        let (contents, options) = enumeration.of_list(self.repository, input, &self.options)?;
         let count = contents.wanted.len() as u64;
         self.pack(&contents, count, &options, false)
     }

@@ -232,6 +232,82 @@ fn bad_syntax_names_file_and_line() {
         .starts_with(&format!("bad config line {line} in file ")));
 }
 
+/// What git refuses to read is refused, in the same line: nothing is done in a repository by a configuration
+/// that means something else to git.
+#[test]
+fn lines_that_git_refuses_are_refused() {
+    let scratch = Scratch::with_history();
+    let good = scratch.read("r/.git/config");
+    let pieces = [
+        "[a]",
+        "[a.b]",
+        "[a \"b\"]",
+        "[a \"b\\\"c\"]",
+        "[a \"b",
+        "[a b]",
+        "[",
+        "key",
+        "k-1",
+        "1k",
+        " ",
+        "\t",
+        "=",
+        " = ",
+        "v",
+        "\"",
+        "\\",
+        "\\n",
+        "\\x",
+        "#",
+        ";",
+        "\r\n",
+        "\n",
+        "\n",
+        "\n",
+        "x y = z",
+        "garbage here",
+        "ä",
+        "_",
+        ".",
+        "-",
+        "key = v # no\n",
+        "key ; no\n",
+        "key = \"a ; b\"\n",
+        "key = a\\\n  b\n",
+    ];
+    let mut state = 1_u64;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    let (mut refused, mut taken) = (0, 0);
+    for _ in 0..400 {
+        let count = 1 + next(6);
+        let text: String = (0..count).map(|_| pieces[next(pieces.len())]).collect();
+        let content = format!("{good}[a]\n{text}");
+        scratch.write("r/.git/config", &content);
+        let output = scratch.run("r", &["config", "--list"], &[]);
+        let git = String::from_utf8_lossy(&output.stderr).into_owned();
+        match scratch.discover("r", &[]) {
+            Ok(_) => assert!(output.status.success(), "{content:?}: {git}"),
+            Err(error) => {
+                let said = error.to_string();
+                let words = |said: &str| said.split(" in file ").next().unwrap().to_owned();
+                let git = git.trim_start_matches("fatal: ");
+                assert_eq!(words(&said), words(git), "{content:?}");
+            }
+        }
+        if output.status.success() {
+            taken += 1;
+        } else {
+            refused += 1;
+        }
+    }
+    assert!(refused > 50 && taken > 50, "{refused} {taken}");
+}
+
 fn settings(scratch: &Scratch, config: &str) -> Result<CheckoutSettings, String> {
     scratch.write("r/.git/config", config);
     let found = scratch.discover("r", &[]);
@@ -282,7 +358,8 @@ fn settings_are_read() {
     assert_eq!(read.safecrlf, SafeCrlf::True);
     assert_eq!(read.big_file_bytes, 1 << 20);
     assert_eq!(read.log_ref_updates, LogRefUpdates::Always);
-    assert_eq!(read.untracked_cache, UntrackedCache::Keep);
+    // "keep" keeps what the feature has set, as with git.
+    assert_eq!(read.untracked_cache, UntrackedCache::Write);
     assert_eq!(read.fsmonitor, FsMonitor::Hook("/bin/watch".into()));
     assert_eq!(read.abbreviation, Abbreviation::Digits(12));
     assert_eq!(read.hooks_path, Some(scratch.path("home/hooks")));

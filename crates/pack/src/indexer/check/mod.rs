@@ -34,6 +34,8 @@ pub(crate) struct Checks {
     pub rules: Option<Severities>,
     /// Whether all referenced objects must exist.
     pub links: bool,
+    /// Whether what commits and tags refer to must be of the kind that they say.
+    pub kinds: bool,
     /// The parents that count instead of those that commits name.
     pub grafts: Grafted,
 }
@@ -57,7 +59,12 @@ impl Checks {
             }
             reports.end(Refusal::Check, findings)?;
         }
-        if self.links && kind != ObjectKind::Blob {
+        let is_collected = match kind {
+            ObjectKind::Commit | ObjectKind::Tag => self.kinds,
+            ObjectKind::Tree => self.links,
+            ObjectKind::Blob => false,
+        };
+        if is_collected {
             links::collect(id, kind, content, &self.grafts, findings)
                 .ok_or(Error::Refused(Refusal::Invalid(kind)))?;
         }

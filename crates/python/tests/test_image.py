@@ -180,6 +180,32 @@ def test_what_fsspec_asks_besides(tree, image):
     assert files.modified("large").timestamp() == int((tree / "large").stat().st_mtime)
 
 
+def test_a_file_system_of_fsspec_is_not_written(tree, image):
+    """Nothing seems to have worked: fsspec does nothing at all for some of these."""
+    pytest.importorskip("fsspec")
+    from hedgerow.filesystem import HedgerowFileSystem
+
+    files = HedgerowFileSystem(str(image))
+    for change in (
+        lambda: files.mkdir("new"),
+        lambda: files.makedirs("new/er", exist_ok=True),
+        lambda: files.rmdir("d1"),
+        lambda: files.rm("large"),
+        lambda: files.rm("d1", recursive=True),
+        lambda: files.rm_file("large"),
+        lambda: files.cp_file("large", "other"),
+        lambda: files.copy("large", "other"),
+        lambda: files.mv("large", "other"),
+        lambda: files.touch("new"),
+        lambda: files.pipe("new", b""),
+        lambda: files.put(__file__, "new"),
+        lambda: files.open("new", "wb"),
+    ):
+        with pytest.raises(OSError) as raised:
+            change()
+        assert raised.value.errno == errno.EROFS
+
+
 def test_an_image_that_is_elsewhere(tree, image):
     """Of a file system without local files, by ranges."""
     fsspec = pytest.importorskip("fsspec")

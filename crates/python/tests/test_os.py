@@ -225,6 +225,22 @@ def test_wrong_arguments():
             function("a\0b")
 
 
+def test_the_walker_behind_a_walk_is_robust(tree):
+    """Nobody is to use it alone; who does is told, and waits for nothing."""
+    from hedgerow._hedgerow import Walker
+
+    for wrong in (1, None, 1.5, []):
+        with pytest.raises(TypeError):
+            Walker(wrong, True, None, False)
+    walker = Walker(str(tree), True, None, False)
+    assert list(walker)
+    assert list(walker) == []
+    closed = Walker("/nowhere", True, lambda error: closed.close(), False)
+    assert list(closed) == []
+    with pytest.raises(StopIteration):
+        next(closed)
+
+
 def test_a_reader_who_stops_leaves_nothing(tree):
     before = left()
     for _ in range(50):
@@ -329,6 +345,10 @@ def test_scandir_gives_the_same_entries(tree):
                     entry.is_dir(follow_symlinks=False),
                     entry.is_file(),
                     entry.is_file(follow_symlinks=False),
+                    # Any object counts as true or false.
+                    entry.is_dir(follow_symlinks=0),
+                    entry.is_file(follow_symlinks=None),
+                    entry.stat(follow_symlinks=[]),
                     entry.is_symlink(),
                     entry.inode(),
                     entry.stat(follow_symlinks=False),

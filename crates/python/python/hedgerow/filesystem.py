@@ -125,6 +125,13 @@ class HedgerowFileSystem(AbstractFileSystem):  # type: ignore[misc]
         with ThreadPoolExecutor(self._threads or min(32, 2 * (_os.cpu_count() or 1))) as pool:
             return list(pool.map(read, zip(paths, starts, ends)))
 
+    def _refuse(self, path: str, *_: Any, **__: Any) -> Any:
+        raise OSError(_errno.EROFS, _os.strerror(_errno.EROFS), path)
+
+    # What fsspec does nothing for, or says nothing of, where a file system leaves it out.
+    mkdir = makedirs = rmdir = _rm = rm = rm_file = cp_file = mv = touch = _refuse
+    pipe_file = put_file = _refuse
+
     def _open(
         self,
         path: str,

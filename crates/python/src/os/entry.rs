@@ -56,6 +56,11 @@ fn held(
     Ok(place.get_or_init(|| made))
 }
 
+/// What any object counts as, as for `os.DirEntry`.
+fn truth(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    object.is_truthy()
+}
+
 impl DirEntry {
     pub(super) fn new(
         name: Py<PyAny>,
@@ -211,13 +216,21 @@ impl DirEntry {
 
     /// Whether it is a directory or, unless `follow_symlinks` is false, a link to one.
     #[pyo3(signature = (*, follow_symlinks=true))]
-    fn is_dir(&self, py: Python<'_>, follow_symlinks: bool) -> PyResult<bool> {
+    fn is_dir(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = truth)] follow_symlinks: bool,
+    ) -> PyResult<bool> {
         self.is_kind(py, FileKind::Directory, S_IFDIR, follow_symlinks)
     }
 
     /// Whether it is a regular file or, unless `follow_symlinks` is false, a link to one.
     #[pyo3(signature = (*, follow_symlinks=true))]
-    fn is_file(&self, py: Python<'_>, follow_symlinks: bool) -> PyResult<bool> {
+    fn is_file(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = truth)] follow_symlinks: bool,
+    ) -> PyResult<bool> {
         self.is_kind(py, FileKind::File, S_IFREG, follow_symlinks)
     }
 
@@ -238,7 +251,11 @@ impl DirEntry {
 
     /// An `os.stat_result` for the entry. It is asked for once.
     #[pyo3(signature = (*, follow_symlinks=true))]
-    fn stat<'py>(&self, py: Python<'py>, follow_symlinks: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn stat<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = truth)] follow_symlinks: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         if follow_symlinks {
             self.followed_stat(py).cloned()
         } else {

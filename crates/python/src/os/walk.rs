@@ -74,7 +74,8 @@ impl Walker {
         onerror: Option<Py<PyAny>>,
         followlinks: bool,
     ) -> PyResult<Self> {
-        let flavor = Flavor::of(top).expect("os.fspath gives str or bytes");
+        let flavor =
+            Flavor::of(top).ok_or_else(|| PyTypeError::new_err("the path must be str or bytes"))?;
         Ok(Walker {
             top_down: topdown,
             flavor,
@@ -95,7 +96,8 @@ impl Walker {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
         // Who takes directories in a loop of C is interrupted here alone.
         py.check_signals()?;
-        let mut walk = match std::mem::replace(&mut *self.lock(), Place::InUse) {
+        let place = std::mem::replace(&mut *self.lock(), Place::InUse);
+        let mut walk = match place {
             Place::Here(walk) => walk,
             Place::InUse => return Err(PyValueError::new_err("generator already executing")),
             Place::Over => {
@@ -104,10 +106,13 @@ impl Walker {
             }
         };
         let step = self.advance(py, &mut walk);
-        if matches!(step, Ok(Some(_))) {
-            *self.lock() = Place::Here(walk);
+        let mut place = self.lock();
+        // A function of the caller may have closed it meanwhile.
+        if matches!(step, Ok(Some(_))) && matches!(*place, Place::InUse) {
+            *place = Place::Here(walk);
         } else {
-            *self.lock() = Place::Over;
+            *place = Place::Over;
+            drop(place);
             walk.end(py);
         }
         step

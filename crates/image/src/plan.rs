@@ -437,7 +437,9 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
         let start = content.len() - content.len() % self.options.block_bytes;
         let tail = content.get(start..)?;
         let fits = !tail.is_empty() && tail.len() <= self.options.inline_bytes;
-        (is_read && fits).then(|| Block::copied(tail, self.buffers))
+        // A source that knows holes gives none of a file that is one hole.
+        let is_hole = || !begun.treatment.not_sparse && is_zero(content);
+        (is_read && fits && !is_hole()).then(|| Block::copied(tail, self.buffers))
     }
 
     /// The part of a file's last piece that goes into a fragment block.

@@ -235,7 +235,7 @@ pub struct Create {
     /// Set the security contexts given in FILE, in the format of SELinux's file_contexts
     #[arg(long, value_name = "FILE")]
     pub selinux: Option<PathBuf>,
-    /// Copy compressed blocks from this older image where the content is the same; the new image is
+    /// Copy compressed blocks from this older SquashFS image where the content is the same; the new image is
     /// identical to one made without it
     #[arg(long, value_name = "OLD_IMAGE")]
     #[serde(skip)]
@@ -248,7 +248,7 @@ pub struct Create {
     /// images equal trees)
     #[arg(long, value_name = "HEX", requires = "verity")]
     pub verity_salt: Option<String>,
-    /// Make only the K-th of N parts of the image of a directory, for 'image merge'; auto asks Slurm,
+    /// Make only the K-th of N parts of the SquashFS image of a directory, for 'image merge'; auto asks Slurm,
     /// Open MPI or, as auto/N, Kubernetes
     #[arg(long, value_name = "K/N|auto", value_parser = parse_shard)]
     #[serde(skip)]

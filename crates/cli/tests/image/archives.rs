@@ -60,7 +60,12 @@ pub fn home(with_more: bool) -> TempDir {
 
 /// The image of a source; there must be no complaint.
 pub fn packed(home: &Path, source: &str, words: &[&str]) -> Vec<u8> {
-    let words = [&["create", "-qf", "-c", "lz4"], words, &[source, "image"]].concat();
+    let compressor = if words.contains(&"-c") {
+        &[][..]
+    } else {
+        &["-c", "lz4"]
+    };
+    let words = [&["create", "-qf"], compressor, words, &[source, "image"]].concat();
     let made = image(home, &words);
     assert_eq!((made.code, made.stderr.as_str()), (0, ""), "{source}");
     let names = fs::read_dir(home)
@@ -104,6 +109,38 @@ fn the_format_of_the_archive_and_its_order_do_not_matter() {
         let bsdtar = ["-C", "tree", "-cf", "archive", "--format=pax", "."];
         if run(home.path(), "bsdtar", &bsdtar).is_some() {
             assert!(packed(home.path(), "archive", &[]) == expected, "bsdtar");
+        }
+    }
+}
+
+/// A directory knows where holes are, most archives do not.
+#[test]
+fn files_of_zeros_are_the_same_with_holes_and_without() {
+    for size in [5, 4096, 4097, 131_072, 409_605, 2_000_001] {
+        let home = tempfile::tempdir().unwrap();
+        for name in ["dense", "sparse"] {
+            fs::create_dir(home.path().join(name)).unwrap();
+        }
+        fs::write(home.path().join("dense/file"), vec![0; size]).unwrap();
+        let sparse = File::create(home.path().join("sparse/file")).unwrap();
+        sparse.set_len(size as u64).unwrap();
+        for file in ["dense/file", "sparse/file", "dense", "sparse"] {
+            run(home.path(), "touch", &["-d", "@1700000000", file]);
+        }
+        let tar = ["-C", "sparse", "-cf", "archive", "."];
+        if run(home.path(), "tar", &tar).is_none() {
+            return;
+        }
+        for words in [
+            &["--format", "erofs", "-c", "none"][..],
+            &["--format", "erofs"],
+            &["--format", "squashfs"],
+        ] {
+            let expected = packed(home.path(), "sparse", words);
+            for source in ["dense", "archive"] {
+                let is_same = packed(home.path(), source, words) == expected;
+                assert!(is_same, "{source} {size} {words:?}");
+            }
         }
     }
 }

@@ -334,3 +334,42 @@ fn contents_that_are_asked_for_are_sent_to_who_has_their_commits() {
         }
     }
 }
+
+/// Options that walk take revisions from standard input, with and without `--revs`; tags come along with
+/// what is listed.
+#[test]
+fn what_is_asked_for_is_read_whatever_asks() {
+    for (format, storage) in [("sha1", Storage::Both), ("sha256", Storage::Loose)] {
+        let scene = scene(27, format, storage, Graph::None);
+        let tree = format!("{}^{{tree}}", scene.commits[0]);
+        let apart = git(&scene.root, &["commit-tree", "-m", "apart", &tree], b"");
+        let apart = String::from_utf8(apart).unwrap();
+        let head = &scene.commits[0];
+        git(&scene.root, &["tag", "-am", "x", "of-head", head], b"");
+        git(&scene.root, &["tag", "-am", "x", "of-tag", "of-head"], b"");
+        let listed = format!("{head}\n{}\n", scene.blobs[0]);
+        for (words, input) in [
+            (&["--all"][..], &apart),
+            (&["--unpacked"], &apart),
+            (&["--reflog"], &apart),
+            (&["--indexed-objects"], &apart),
+            (&["--keep-unreachable"], &apart),
+            (&["--pack-loose-unreachable"], &apart),
+            (&["--exclude-promisor-objects"], &apart),
+            (&["--keep-unreachable", "--unpacked"], &apart),
+            (&["--keep-unreachable", "--unpacked"], &String::new()),
+            (&["--unpacked", "--include-tag"], &apart),
+            (&["--include-tag"], &listed),
+        ] {
+            for revs in [&[][..], &["--revs"]] {
+                let words = [&["pack-objects", "-q", "--stdout"], words, revs].concat();
+                let [git, ours] = [Program::Git, HEDGEROW].map(|program| {
+                    let mut command = program.command(&scene.root);
+                    command.args(&words);
+                    contents(&scene, &run_with(command, input), &[])
+                });
+                assert_eq!(ours, git, "{words:?} {input}");
+            }
+        }
+    }
+}

@@ -56,6 +56,9 @@ fn all_objects_are_told_in_order_and_out_of_it() {
             "",
             true,
         );
+        let filters = ["--filter=blob:none", "--filter=object:type=tag"];
+        let twice = [&["cat-file", "--batch-check"], &filters[..]].concat();
+        compare(&scene, &twice, "HEAD\n", true);
         compare(
             &scene,
             &["cat-file", "--batch-all-objects", "--batch", "--buffer"],

@@ -68,7 +68,7 @@ pub struct CatFile {
     pub follow_symlinks: bool,
     /// Leave out objects: blob:none, blob:limit=N or object:type=KIND
     #[arg(long, value_name = "SPEC")]
-    pub filter: Option<OsString>,
+    pub filter: Vec<OsString>,
     /// `[KIND] OBJECT`
     #[arg(value_name = "OBJECT")]
     pub words: Vec<OsString>,
@@ -83,7 +83,7 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
         .filter_map(|(b, at)| Some((b.as_ref()?, at)));
     let Some((format, which)) = given.next() else {
         let is_odd = command.batch_all_objects
-            || command.filter.is_some()
+            || !command.filter.is_empty()
             || command.unordered
             || command.follow_symlinks;
         if is_odd {
@@ -99,11 +99,12 @@ pub fn run(command: &CatFile, global: &Global, output: &Output) -> Result<u8, Fa
     if singles.contains(&true) || !command.words.is_empty() {
         return Err(Failure::usage("batch modes take no arguments"));
     }
-    let filter = match &command.filter {
-        Some(spec) => Some(usable(
+    let filter = match command.filter.as_slice() {
+        [] => None,
+        [spec] => Some(usable(
             Filter::parse(spec.as_bytes()).map_err(Failure::fatal)?,
         )?),
-        None => None,
+        _ => return Err(Failure::usage("objects filter not supported: 'combine'")),
     };
     json(global, which == 1 && format.is_none() && !command.null)?;
     let query = ObjectQuery {

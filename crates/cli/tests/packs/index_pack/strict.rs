@@ -361,7 +361,12 @@ fn what_objects_refer_to() {
             craft.add(kind, &content);
             let pack = craft.seal();
             twins.write("a.pack", &pack);
-            for check in ["--strict", "--check-self-contained-and-connected"] {
+            for check in [
+                "--strict",
+                "--check-self-contained-and-connected",
+                // What commits and tags name must be what they say, whatever trees do.
+                "--fsck-objects",
+            ] {
                 let words = ["index-pack", "-o", "a.idx", check, "a.pack"];
                 let agreed = twins.agree(&words, b"");
                 // Which of several wrong links is told depends on the order of looking.

@@ -83,7 +83,7 @@ pub fn from_directory(global: &Global, path: &Path) -> PathBuf {
 pub fn of_git(global: &Global) -> Result<Environment, Failure> {
     let directory = start(global)?;
     Ok(Environment {
-        pack_maker: std::env::current_exe().ok(),
+        own_program: std::env::current_exe().ok(),
         in_place_of: as_git::call(),
         ..Environment::from_vars(std::env::vars_os(), directory)?
     })

@@ -45,6 +45,15 @@ pub(crate) fn supplies(
             .iter()
             .map(|write| &index.entries()[write.row as usize])
     };
+    let objects = session.repository.shared_objects();
+    let (located, bases) = locate(objects, index, writes, BASE_BUDGET_BYTES)?;
+    let path = |entry: &Entry| index.path(entry);
+    // Before files of attributes are read, so that a partial clone fetches them with everything else.
+    refuse_missing(
+        entries()
+            .map(|entry| (path(entry), entry.mode))
+            .zip(&located),
+    )?;
     // Only regular files are converted, so only the attribute files above them matter.
     let files = entries().filter(|entry| matches!(entry.mode, Mode::File | Mode::Executable));
     let directories = directories_above(files.clone().map(|entry| index.path(entry)));
@@ -55,14 +64,6 @@ pub(crate) fn supplies(
             converter.check_to_worktree(converter.conversion(path), path)?;
         }
     }
-    let objects = session.repository.shared_objects();
-    let (located, bases) = locate(objects, index, writes, BASE_BUDGET_BYTES)?;
-    let path = |entry: &Entry| index.path(entry);
-    refuse_missing(
-        entries()
-            .map(|entry| (path(entry), entry.mode))
-            .zip(&located),
-    )?;
     if session.settings().symlinks {
         let mut reader = Reader::new(objects.store);
         for (entry, (id, location)) in entries().zip(&located) {

@@ -2,7 +2,7 @@
 
 use super::values::boolean;
 use crate::{Error, Result};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -63,9 +63,9 @@ pub struct Environment {
     /// Nothing is believed that only makes reading faster, like the commit-graph: for commands that
     /// delete what they find unused. No variable says so.
     pub unaided: bool,
-    /// A program whose `upload-pack-hook` may make packs where this process fetches from a
-    /// repository on this machine. No variable says so.
-    pub pack_maker: Option<PathBuf>,
+    /// This program: its `fetch` takes the place of git's where objects are fetched, and its `upload-pack-hook`
+    /// may make packs where they come from a repository on this machine. No variable says so.
+    pub own_program: Option<PathBuf>,
     /// The command of git in whose place this process was called. No variable says so.
     pub in_place_of: Option<InPlaceOf>,
     /// `GIT_SHALLOW_FILE`: where the boundary of a shallow clone is listed; empty for nowhere.
@@ -156,6 +156,34 @@ impl Environment {
         named.map(|(name, _)| *name)
     }
 
+    /// The variables with which a program has the settings of this environment and then `setting`. Those in
+    /// which a name without `=` is true get the word.
+    pub(crate) fn with_setting(&self, setting: (&str, &str)) -> Vec<(OsString, Option<OsString>)> {
+        let overrides = self.config_overrides.iter();
+        let overrides = overrides.map(|(key, value)| {
+            let value = value
+                .as_ref()
+                .map_or("true".into(), |value| value.as_bstr());
+            (key.as_bstr(), value)
+        });
+        let all: Vec<(&BStr, &BStr)> = overrides
+            .chain([(setting.0.into(), setting.1.into())])
+            .collect();
+        let text = |text: &BStr| Some(OsString::from_vec(text.to_vec()));
+        let mut variables = vec![
+            ("GIT_CONFIG_PARAMETERS".into(), None),
+            (
+                "GIT_CONFIG_COUNT".into(),
+                Some(all.len().to_string().into()),
+            ),
+        ];
+        for (number, (key, value)) in all.into_iter().enumerate() {
+            variables.push((format!("GIT_CONFIG_KEY_{number}").into(), text(key)));
+            variables.push((format!("GIT_CONFIG_VALUE_{number}").into(), text(value)));
+        }
+        variables
+    }
+
     /// Picks what git reads out of `variables`; `cwd` is the current directory.
     ///
     /// Fails for a boolean that is none and for settings git would refuse.
@@ -189,7 +217,7 @@ impl Environment {
             replace_ref_base: variables.bytes("GIT_REPLACE_REF_BASE"),
             commit_graph_paranoia: variables.boolean("GIT_COMMIT_GRAPH_PARANOIA", false)?,
             unaided: false,
-            pack_maker: None,
+            own_program: None,
             in_place_of: None,
             shallow_file: variables.path_or_empty("GIT_SHALLOW_FILE"),
             no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,

@@ -13,10 +13,10 @@ use std::path::Path;
 
 impl Repository {
     /// The command that serves a fetch from `remote` and makes packs with
-    /// [`pack_maker`](crate::Environment::pack_maker): for `git fetch --upload-pack`. `None` where
+    /// [`own_program`](crate::Environment::own_program): for `git fetch --upload-pack`. `None` where
     /// the remote is not a directory of this machine, or where somebody has said how it is served.
     pub(super) fn local_server(&self, remote: &BStr) -> Result<Option<BString>> {
-        let Some(maker) = &self.environment().pack_maker else {
+        let Some(maker) = &self.environment().own_program else {
             return Ok(None);
         };
         if !self.is_local_directory(remote)? || !hedgerow_fs::is_executable(maker) {

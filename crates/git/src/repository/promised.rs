@@ -15,6 +15,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
+/// What is asked for is known: the setting with which git fetches it, too.
+const NEGOTIATE_NOTHING: (&str, &str) = ("fetch.negotiationAlgorithm", "noop");
+
 impl Repository {
     /// The remotes that have promised objects, in the order in which git asks them.
     pub fn promisor_remotes(&self) -> Vec<BString> {
@@ -180,14 +183,16 @@ impl Repository {
         }
     }
 
-    /// Asks the remotes for `ids`, one after the other, with `git fetch`; says whether one of them
-    /// gave something.
+    /// Asks the remotes for `ids`, one after the other, with `git fetch`, or this program's, which is git's with
+    /// another `index-pack`; says whether one of them gave something.
     fn fetch_promised(&self, ids: &[ObjectId]) -> Result<bool> {
         let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let own = self.environment().own_program.as_deref();
+        let own = own.filter(|program| hedgerow_fs::is_executable(program));
+        let mut variables = self.child_variables();
+        variables.extend(self.environment().with_setting(NEGOTIATE_NOTHING));
         for remote in self.promisor_remotes() {
             let words = [
-                "-c",
-                "fetch.negotiationAlgorithm=noop",
                 "fetch",
                 "--no-tags",
                 "--no-write-fetch-head",
@@ -203,10 +208,10 @@ impl Repository {
             arguments.push("--end-of-options".into());
             arguments.push(OsString::from_vec(remote.into()));
             let git = Process {
-                program: "git".into(),
+                program: own.unwrap_or(Path::new("git")).to_owned(),
                 arguments,
                 directory: Some(self.hook_base().to_owned()),
-                variables: self.child_variables(),
+                variables: variables.clone(),
                 output_to_error: true,
                 ..Process::default()
             };

@@ -47,36 +47,71 @@ impl ObjectStore {
             found.push(location);
         }
         absent.sort_unstable();
-        for group in absent.chunk_by(|a, b| a.0.first_byte() == b.0.first_byte()) {
-            self.locate_loose_group(group, &mut found)?;
-        }
+        self.locate_all_loose(&mut absent, &mut found, false)?;
+        self.last_resort_of_all(absent, &mut found)?;
         Ok(found)
     }
 
-    /// Fills in `found` for `group`: ids of one first byte, with their indexes.
-    fn locate_loose_group(
+    /// Fills in `found` for those of `absent`, which are ids in order with their indexes, that are loose, and
+    /// leaves the others. Unless this `is_last`, what cannot be asked is left, too: who asks last tells the
+    /// error.
+    fn locate_all_loose(
         &self,
-        group: &[(ObjectId, usize)],
+        absent: &mut Vec<(ObjectId, usize)>,
+        found: &mut [Option<Location>],
+        is_last: bool,
+    ) -> Result<()> {
+        for group in absent.chunk_by(|a, b| a.0.first_byte() == b.0.first_byte()) {
+            let listed = match group.first() {
+                Some((first, _)) if group.len() >= LIST_FROM => {
+                    Some(self.list_loose(first.first_byte())?)
+                }
+                _ => None,
+            };
+            for (id, index) in group {
+                found[*index] = match &listed {
+                    Some(listed) => listed.iter().zip(0..).find_map(|(ids, directory)| {
+                        ids.contains(id).then_some(Location::Loose { directory })
+                    }),
+                    None if is_last => self.locate_loose(id)?,
+                    None => self.locate_loose(id).unwrap_or(None),
+                };
+            }
+        }
+        absent.retain(|(_, index)| found[*index].is_none());
+        Ok(())
+    }
+
+    /// As [`ObjectStore::last_resort`] for each of `absent`; the system is asked once for all where it can be: a
+    /// partial clone may lack most of what is looked for.
+    fn last_resort_of_all(
+        &self,
+        mut absent: Vec<(ObjectId, usize)>,
         found: &mut [Option<Location>],
     ) -> Result<()> {
-        let listed = match group.first() {
-            Some((first, _)) if group.len() >= LIST_FROM => {
-                Some(self.list_loose(first.first_byte())?)
+        if absent.len() < LIST_FROM {
+            for (id, index) in absent {
+                found[index] = self.last_resort(&id)?;
             }
-            _ => None,
-        };
-        for (id, index) in group {
-            let location = match &listed {
-                Some(listed) => listed.iter().zip(0..).find_map(|(ids, directory)| {
-                    ids.contains(id).then_some(Location::Loose { directory })
-                }),
-                None => self.locate_loose(id).unwrap_or(None),
-            };
-            let location = match location {
-                None => self.last_resort(id)?,
-                found => found,
-            };
-            found[*index] = location;
+            return Ok(());
+        }
+        loop {
+            let seen = self.generations().count();
+            for (id, index) in &absent {
+                // Which pack could not be read is told in the end.
+                found[*index] = self.search_all_packs(id).unwrap_or(None);
+            }
+            absent.retain(|(_, index)| found[*index].is_none());
+            if absent.is_empty() {
+                return Ok(());
+            }
+            if !self.relist(seen)? {
+                break;
+            }
+        }
+        self.locate_all_loose(&mut absent, found, true)?;
+        for (id, _) in &absent {
+            self.search_all_packs(id)?;
         }
         Ok(())
     }

@@ -217,6 +217,48 @@ fn many_loose_objects_of_one_first_byte() {
     check(&store, &known);
 }
 
+/// Most of what a partial clone looks for is nowhere; some of it comes while the store is open.
+#[test]
+fn many_objects_that_are_nowhere() {
+    let repository = Repository::bare("sha1");
+    repository.import("refs/heads/main", 0..40);
+    let packs = repository.pack_files("pack");
+    let mut ids: Vec<ObjectId> = repository.known().iter().map(|object| object.id).collect();
+    let count = ids.len();
+    for number in 0..500_u32 {
+        let mut absent = ids[number as usize % count];
+        absent.as_mut_slice()[16..].copy_from_slice(&number.to_be_bytes());
+        ids.push(absent);
+    }
+    let aside: Vec<_> = packs
+        .iter()
+        .flat_map(|pack| [pack.clone(), pack.with_extension("idx")])
+        .collect();
+    let place = |path: &std::path::Path| repository.root.join(path.file_name().unwrap());
+    for file in &aside {
+        std::fs::rename(file, place(file)).unwrap();
+    }
+    let store = open(&repository);
+    assert!(store.locate_all(&ids).unwrap().iter().all(Option::is_none));
+    for file in aside.iter().rev() {
+        std::fs::rename(place(file), file).unwrap();
+    }
+    let found = store.locate_all(&ids).unwrap();
+    assert!(found[..count].iter().all(Option::is_some));
+    assert!(found[count..].iter().all(Option::is_none));
+    // Each is where it is by itself.
+    for (id, found) in ids.iter().zip(&found) {
+        assert_eq!(store.locate(id).unwrap(), *found);
+    }
+    // What cannot be read is no absence.
+    overwrite(&packs[0].with_extension("idx"), b"no index at all");
+    let told = open(&repository).locate_all(&ids[count..]).unwrap_err();
+    assert!(
+        matches!(told, hedgerow_pack::Error::UnusablePack { .. }),
+        "{told}"
+    );
+}
+
 #[test]
 fn alternates_that_nest_loop_and_are_missing() {
     let (first, second, third) = (

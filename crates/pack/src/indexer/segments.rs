@@ -213,6 +213,7 @@ mod tests {
             hash: gix_hash::Kind::Sha1,
             rules: None,
             links: false,
+            kinds: false,
             grafts: Default::default(),
         };
         let examination = Examination {
@@ -260,6 +261,7 @@ mod tests {
             hash: gix_hash::Kind::Sha1,
             rules: None,
             links: false,
+            kinds: false,
             grafts: Default::default(),
         };
         let examination = Examination {

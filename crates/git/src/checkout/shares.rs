@@ -17,7 +17,7 @@ use crate::worktree::survey::{survey, PathState};
 use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::BStr;
-use hedgerow_fs::{create_directories, list_directory, remove_file, OutputFile};
+use hedgerow_fs::{create_directories, list_directory, remove_directory, remove_file, OutputFile};
 use hedgerow_numbers::Shard;
 use hedgerow_pack::Reader;
 use hedgerow_tree::split_path;
@@ -132,7 +132,12 @@ pub(super) fn forget_notes(session: &Session<'_>) -> Result<()> {
     for note in list_directory(&directory)?.unwrap_or_default() {
         remove_file(&directory.join(OsStr::from_bytes(&note.name)))?;
     }
-    Ok(hedgerow_fs::remove_empty_directories(&directory)?)
+    hedgerow_fs::remove_empty_directories(&directory)?;
+    // There may be more of hedgerow's beside.
+    if let Some(parent) = directory.parent() {
+        let _ = remove_directory(parent);
+    }
+    Ok(())
 }
 
 fn notes(session: &Session<'_>) -> PathBuf {

@@ -172,7 +172,10 @@ pub(crate) fn update_amending(
     }
     finish(session, job, &old.index, &mut next, &states, &mut done)?;
     if job.share == Share::Finish {
-        forget_notes(session)?;
+        if let Err(error) = forget_notes(session) {
+            let because = format!("the notes of the shares are left: {error}");
+            done.warnings.push(because);
+        }
     }
     Ok(Outcome::Done(done))
 }

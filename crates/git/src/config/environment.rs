@@ -466,6 +466,22 @@ mod tests {
             ("j.k".into(), None),
         ];
         assert_eq!(read.config_overrides, expected);
+        // A program that is started gets them, and one more.
+        let given = read.with_setting(("k.l", "m"));
+        assert!(given.contains(&("GIT_CONFIG_PARAMETERS".into(), None)));
+        let text = |text: &OsString| text.to_str().unwrap().to_owned();
+        let given: Vec<(String, String)> = given
+            .iter()
+            .filter_map(|(name, value)| Some((text(name), text(value.as_ref()?))))
+            .collect();
+        let given: Vec<(&str, &str)> = given.iter().map(|(a, b)| (&**a, &**b)).collect();
+        let again = environment(&given).unwrap().config_overrides;
+        let mut expected = expected;
+        for (_, value) in &mut expected[4..] {
+            *value = Some("true".into());
+        }
+        expected.push(("k.l".into(), Some("m".into())));
+        assert_eq!(again, expected);
     }
 
     #[test]

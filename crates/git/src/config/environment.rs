@@ -156,9 +156,10 @@ impl Environment {
         named.map(|(name, _)| *name)
     }
 
-    /// The variables with which a program has the settings of this environment and then `setting`. Those in
-    /// which a name without `=` is true get the word.
-    pub(crate) fn with_setting(&self, setting: (&str, &str)) -> Vec<(OsString, Option<OsString>)> {
+    /// The variables with which a program has the settings of this environment and then `setting`, which is
+    /// `KEY=VALUE`. A name without `=`, which is true, gets the word.
+    pub(crate) fn with_setting(&self, setting: &str) -> Vec<(OsString, Option<OsString>)> {
+        let setting = setting.split_once('=').unwrap_or((setting, "true"));
         let overrides = self.config_overrides.iter();
         let overrides = overrides.map(|(key, value)| {
             let value = value
@@ -467,7 +468,7 @@ mod tests {
         ];
         assert_eq!(read.config_overrides, expected);
         // A program that is started gets them, and one more.
-        let given = read.with_setting(("k.l", "m"));
+        let given = read.with_setting("k.l=m");
         assert!(given.contains(&("GIT_CONFIG_PARAMETERS".into(), None)));
         let text = |text: &OsString| text.to_str().unwrap().to_owned();
         let given: Vec<(String, String)> = given

@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 /// What is asked for is known: the setting with which git fetches it, too.
-const NEGOTIATE_NOTHING: (&str, &str) = ("fetch.negotiationAlgorithm", "noop");
+const NEGOTIATE_NOTHING: &str = "fetch.negotiationAlgorithm=noop";
 
 impl Repository {
     /// The remotes that have promised objects, in the order in which git asks them.

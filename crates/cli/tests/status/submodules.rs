@@ -94,6 +94,26 @@ fn broken_ones_are_told_of() {
     }
 }
 
+/// What may be ignored stands in `.gitmodules`, unless the call says it.
+#[test]
+fn modules_that_cannot_be_read_matter_where_they_are_asked() {
+    for modules in [
+        "[submodule",
+        "line 0 0\n",
+        "[submodule \"sub\"]\n\tpath sub\n",
+    ] {
+        let repository = repository(&[]);
+        repository.write(".gitmodules", modules);
+        for word in ["", "none", "untracked", "dirty", "all"] {
+            let [git, here] =
+                [Program::Git, HEDGEROW].map(|program| status(program, &repository.root, word));
+            here.assert_civil(word);
+            let told = |outcome: &Outcome| (outcome.code, outcome.stdout.clone());
+            assert_eq!(told(&here), told(&git), "{modules} {word} {here:?} {git:?}");
+        }
+    }
+}
+
 #[test]
 fn one_of_somebody_else_is_looked_into() {
     let repository = repository(&[]);

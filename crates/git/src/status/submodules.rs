@@ -46,7 +46,11 @@ impl<'a> Submodules<'a> {
         let of_diff = config.string("diff.ignoreSubmodules");
         let default = of_diff.and_then(|word| parse(word.as_bstr()));
         let untracked_hidden = options.untracked == UntrackedFiles::No;
-        let (configured, unmerged) = configured(repository, root, index)?;
+        // As with git, a file that is not asked may be broken.
+        let (configured, unmerged) = match options.ignore_submodules {
+            Some(_) => (HashMap::new(), false),
+            None => configured(repository, root, index)?,
+        };
         Ok(Submodules {
             repository,
             work_tree: repository.require_work_tree()?,

@@ -221,6 +221,21 @@ fn content_that_nobody_has_written_is_refused() {
     assert!(!notes.parent().unwrap().exists());
 }
 
+/// A share that cannot leave its note says so; all is read in the end.
+#[test]
+fn shares_do_without_notes() {
+    let scene = scene();
+    let place = hedgerow_testkit::temporary();
+    let repository = unchecked(&scene, &place.path().join("work"));
+    let root = &repository.root;
+    fs::write(repository.git_dir().join("hedgerow"), "in the way").unwrap();
+    let outcome = hedgerow_testkit::run(share(root, 1, 1));
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.stderr.contains("cannot be noted"), "{outcome:?}");
+    hedgerow(root, &["checkout", "--finish", "main"]).ok("finish");
+    assert_checked_out(&scene, &repository);
+}
+
 #[test]
 fn nothing_is_overwritten() {
     let scene = scene();

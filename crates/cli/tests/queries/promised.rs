@@ -31,12 +31,18 @@ fn in_new_clone(
     if !is_reachable {
         origin.git(&["-C", target, "config", "remote.origin.url", "/nowhere"]);
     }
-    asked(program, &clone, words, input)
+    asked(program, &clone, words, input, &[])
 }
 
-fn asked(program: &Program, clone: &Path, words: &[&str], input: &str) -> Outcome {
+fn asked(
+    program: &Program,
+    clone: &Path,
+    words: &[&str],
+    input: &str,
+    variables: &[(&str, &str)],
+) -> Outcome {
     let mut command = program.command(clone);
-    command.args(words);
+    command.args(words).envs(variables.iter().copied());
     let path = clone.with_file_name("input");
     std::fs::write(&path, input).unwrap();
     command.stdin(std::fs::File::open(&path).unwrap());
@@ -123,17 +129,29 @@ fn nothing_is_fetched_where_that_is_not_wanted() {
         true,
     );
     let names = origin.blobs.join("\n");
-    let both = [Program::Git, HEDGEROW].map(|program| {
-        let mut command = program.command(&clone);
-        command
-            .args(["cat-file", "--batch-check"])
-            .env("GIT_NO_LAZY_FETCH", "1");
-        let path = clone.with_file_name("input");
-        std::fs::write(&path, &names).unwrap();
-        command.stdin(std::fs::File::open(&path).unwrap());
-        run(command)
-    });
-    let [git, here] = both;
+    let check = ["cat-file", "--batch-check"];
+    let unfetched = [("GIT_NO_LAZY_FETCH", "1")];
+    let [git, here] =
+        [Program::Git, HEDGEROW].map(|program| asked(&program, &clone, &check, &names, &unfetched));
     assert!(here.stdout.ends_with(b" missing\n"));
     assert_eq!((here.code, here.stdout), (git.code, git.stdout));
+}
+
+/// A replacement is printed where the object itself is not here.
+#[test]
+fn what_replaces_a_missing_object_is_printed() {
+    let scene = scene(11, "sha1", Storage::Loose, Graph::None);
+    let (blob, other) = (&scene.blobs[0], &scene.blobs[1]);
+    scene.git(&["replace", blob, other]);
+    let path = format!(".git/objects/{}/{}", &blob[..2], &blob[2..]);
+    std::fs::remove_file(scene.root.join(path)).unwrap();
+    for words in [["cat-file", "-p", blob], ["cat-file", "blob", blob]] {
+        let [git, here] =
+            [Program::Git, HEDGEROW].map(|program| asked(&program, &scene.root, &words, "", &[]));
+        assert_eq!(
+            (here.code, &here.stdout),
+            (git.code, &git.stdout),
+            "{words:?} {here:?}"
+        );
+    }
 }

@@ -156,8 +156,9 @@ pub(crate) fn update_amending(
         Share::All => {}
         Share::Of(shard) => {
             if let Err(error) = note_written(session, &next, shard) {
-                let because =
-                    format!("cannot note what was written, so that it will be read: {error}");
+                let because = format!(
+                    "--finish will read what was written, because it cannot be noted: {error}"
+                );
                 done.warnings.push(because);
             }
             return Ok(Outcome::Done(done));

@@ -61,11 +61,11 @@ pub struct IndexOptions<'s> {
     pub fix_thin: bool,
     /// The severities of git-fsck's rules; `None` disables these checks.
     pub rules: Option<Severities>,
+    /// Whether the objects that commits and tags name must be of the kind that these say, as far as the pack tells; with
+    /// `rules` or `links` they always must.
+    pub kinds: bool,
     /// Whether all referenced objects must be in the pack or in the repository.
     pub links: bool,
-    /// Whether what commits and tags refer to must be of the kind that they say, as far as the pack tells; with
-    /// `rules` it always must.
-    pub kinds: bool,
     /// The parents that count for that, instead of those that commits name: grafts, and the boundary of
     /// a shallow clone.
     pub grafts: Grafted,

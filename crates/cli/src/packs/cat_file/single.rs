@@ -78,7 +78,8 @@ fn content(
         Some(kind) => repository.peel(id, Some(kind))?.ok_or_else(bad)?,
         None => *id,
     };
-    if !has_object(repository, &id)? {
+    // What it was peeled to may have to be fetched, too.
+    if !has_object(repository, &repository.replacement(&id)?)? {
         return Err(bad());
     }
     let (found, content) = repository.read_object(&id)?;

@@ -2,7 +2,7 @@
 //! removed.
 
 use super::folded::FoldedFiles;
-use super::recursion::Leaving;
+use super::recursion::{Leaving, MayGo};
 use super::rejects::{ancestors, Reason, Refused, Rejects};
 use super::transition::{Transition, Write};
 use crate::ignore::Ignore;
@@ -152,8 +152,12 @@ impl Inquiry<'_> {
     fn examine_left(&self, path: &BStr, leaving: &Leaving, found: &mut Found) -> Result<()> {
         let before = found.rejects.len();
         let (obstacles, rejects) = (&mut found.obstacles, &mut found.rejects);
-        let may_go =
+        let around =
             |left: &BStr| Ok(self.forces() || self.ignore.is_ignored(self.root, left, false)?);
+        let may_go = MayGo {
+            around: &around,
+            ignored: self.untracked != Untracked::KeepIgnored,
+        };
         leaving.judge(path, &may_go, obstacles, rejects)?;
         if found.rejects.len() > before {
             found.refused.insert(path, None);

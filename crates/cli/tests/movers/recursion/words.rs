@@ -445,31 +445,36 @@ fn submodules_change_places() {
     }
 }
 
+/// Commands that put `target` into the place of the submodule.
+fn replacing(target: &str) -> [Vec<&str>; 3] {
+    [
+        vec!["checkout", "-q", "--recurse-submodules", target],
+        vec!["reset", "--keep", "--recurse-submodules", target],
+        vec![
+            "read-tree",
+            "-m",
+            "-u",
+            "--recurse-submodules",
+            "HEAD",
+            target,
+        ],
+    ]
+}
+
 /// The rules of the repository around it decide, and those in the directory.
 #[test]
-fn what_only_a_submodule_ignores_is_not_overwritten_by_what_comes_into_its_place() {
+fn what_only_a_submodule_ignores_is_not_overwritten_by_a_directory_that_comes_into_its_place() {
     let scene = Scene::new("sha1");
-    for (target, path) in [("dir", "sub/f"), ("file", "sub/f"), ("file", "sub/f/deep")] {
-        for words in [
-            &["checkout", "-q", "--recurse-submodules"][..],
-            &["reset", "--keep", "--recurse-submodules"],
-            &["read-tree", "-m", "-u", "--recurse-submodules", "HEAD"],
-        ] {
-            let mut pair = scene.pair("add");
-            pair.each("ignored by the submodule", |it| {
-                it.write(".git/modules/sub/info/exclude", "f\n");
-                it.write(path, "mine\n");
-            });
-            let words = [words, &[target]].concat();
-            // Git removes the whole directory for a file.
-            let outcome = match target {
-                "dir" => pair.same(&words),
-                _ => pair.start(&words).1,
-            };
-            assert_ne!(outcome.code, 0, "{}", pair.story);
-            let path = pair.our.root.join(path);
-            assert_eq!(fs::read(path).unwrap(), b"mine\n", "{}", pair.story);
-        }
+    for words in replacing("dir") {
+        let mut pair = scene.pair("add");
+        pair.each("ignored by the submodule", |it| {
+            it.write(".git/modules/sub/info/exclude", "f\n");
+            it.write("sub/f", "mine\n");
+        });
+        let outcome = pair.same(&words);
+        assert_ne!(outcome.code, 0, "{}", pair.story);
+        let path = pair.our.root.join("sub/f");
+        assert_eq!(fs::read(path).unwrap(), b"mine\n", "{}", pair.story);
     }
     let copy = scene.copy("add");
     copy.write("sub/.gitignore", "f\n");
@@ -478,6 +483,41 @@ fn what_only_a_submodule_ignores_is_not_overwritten_by_what_comes_into_its_place
     command.args(["checkout", "-q", "--recurse-submodules", "dir"]);
     run(command).ok("ignored in the directory itself");
     assert_eq!(fs::read(copy.path("sub/f")).unwrap(), b"of the top\n");
+}
+
+/// Git removes the whole directory for a file; this, only what is ignored.
+#[test]
+fn a_file_comes_into_the_place_of_a_submodule_with_nothing_but_what_is_ignored() {
+    let scene = Scene::new("sha1");
+    for words in replacing("file") {
+        for path in ["sub/f", "sub/f/deep"] {
+            let mut pair = scene.pair("add");
+            pair.each("ignored by the submodule", |it| {
+                it.write(".git/modules/sub/info/exclude", "f\n");
+                it.write(path, "mine\n");
+            });
+            let outcome = pair.same(&words);
+            assert_eq!(outcome.code, 0, "{}", pair.story);
+        }
+        let mut pair = scene.pair("add");
+        pair.each("not ignored", |it| it.write("sub/f", "mine\n"));
+        let (_, outcome) = pair.start(&words);
+        assert_ne!(outcome.code, 0, "{}", pair.story);
+        let path = pair.our.root.join("sub/f");
+        assert_eq!(fs::read(path).unwrap(), b"mine\n", "{}", pair.story);
+    }
+    let copy = scene.copy("add");
+    copy.write(".git/modules/sub/info/exclude", "f\n");
+    copy.write("sub/f", "mine\n");
+    let mut command = HEDGEROW.command(&copy.root);
+    command.args([
+        "checkout",
+        "--no-overwrite-ignore",
+        "--recurse-submodules",
+        "file",
+    ]);
+    assert_ne!(run(command).code, 0);
+    assert_eq!(fs::read(copy.path("sub/f")).unwrap(), b"mine\n");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::checkout::obstacles::Obstacle;
 use crate::checkout::rejects::{Reason, Rejects};
+use crate::ignore::Ignore;
 use crate::index::{Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::submodule::{opened, read_index, Modules};
@@ -30,6 +31,16 @@ pub(in crate::checkout) struct Leftover {
     path: BString,
     /// It is a repository: nothing overwrites it.
     is_repository: bool,
+    /// The submodule's own rules ignore it.
+    is_ignored: bool,
+}
+
+/// Which leftovers may be removed.
+pub(in crate::checkout) struct MayGo<'a> {
+    /// By the rules of the repository around the submodule; the path is in that repository.
+    pub around: &'a dyn Fn(&BStr) -> Result<bool>,
+    /// Those that the submodule itself ignores, where all of it goes for a file.
+    pub ignored: bool,
 }
 
 impl Leaving {
@@ -39,12 +50,13 @@ impl Leaving {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
 
-    /// Judges what is in the way of a file to write to `path`, which this covers. As in git, the rules of
-    /// the repository around the submodule say whether a file of it `may_go`, not its own.
+    /// Judges what is in the way of a file to write to `path`, which this covers. Where a directory
+    /// comes into the submodule's place, only the rules around it count, as in git; where a file does,
+    /// git removes everything, and this only what one of the repositories ignores.
     pub(in crate::checkout) fn judge(
         &self,
         path: &BStr,
-        may_go: &dyn Fn(&BStr) -> Result<bool>,
+        may_go: &MayGo<'_>,
         obstacles: &mut Vec<Obstacle>,
         rejects: &mut Rejects,
     ) -> Result<()> {
@@ -56,7 +68,9 @@ impl Leaving {
         let Some(inner) = inner else {
             // A file comes into its place.
             for left in &self.leftovers {
-                if left.is_repository || !may_go(place_of(left).as_bstr())? {
+                let is_ignored = may_go.ignored && left.is_ignored;
+                let goes = is_ignored || (may_go.around)(place_of(left).as_bstr())?;
+                if left.is_repository || !goes {
                     rejects.add(Reason::DirectoryNotClean, path);
                     return Ok(());
                 }
@@ -73,7 +87,7 @@ impl Leaving {
                 continue;
             }
             let own = place_of(left);
-            let goes = !left.is_repository && may_go(own.as_bstr())?;
+            let goes = !left.is_repository && (may_go.around)(own.as_bstr())?;
             let place = if is_below { path.to_owned() } else { own };
             if goes {
                 obstacles.push(Obstacle {
@@ -103,6 +117,7 @@ pub(super) fn leftovers(submodule: &Repository, execution: &Execution) -> Result
     let search = Search {
         submodule,
         root: &worktree.root,
+        ignore: worktree.ignore()?,
         modules: Modules::read(submodule, &index)?,
         index,
         execution,
@@ -113,6 +128,7 @@ pub(super) fn leftovers(submodule: &Repository, execution: &Execution) -> Result
 struct Search<'a> {
     submodule: &'a Repository,
     root: &'a Dir,
+    ignore: Ignore,
     modules: Modules,
     index: Index,
     execution: &'a Execution,
@@ -138,10 +154,11 @@ impl Search<'_> {
                 if kind == FileKind::Directory {
                     self.visit_directory(path, &mut pending, &mut found)?;
                 } else if !self.is_tracked(path.as_bstr()) {
-                    let is_repository = false;
+                    let is_ignored = self.ignore.is_ignored(self.root, path.as_bstr(), false)?;
                     found.push(Leftover {
                         path,
-                        is_repository,
+                        is_repository: false,
+                        is_ignored,
                     });
                 }
             }
@@ -164,10 +181,10 @@ impl Search<'_> {
         let is_link = row.is_ok_and(|row| self.index.entries()[row].mode == Mode::Gitlink);
         if is_link && self.root.open_dir(&path)?.stat(b".git").is_ok() {
             if !self.modules.is_active(self.submodule, path.as_bstr())? {
-                let is_repository = true;
                 found.push(Leftover {
                     path,
-                    is_repository,
+                    is_repository: true,
+                    is_ignored: false,
                 });
                 return Ok(());
             }

@@ -21,7 +21,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_fs::FileKind;
-pub(super) use leftovers::Leaving;
+pub(super) use leftovers::{Leaving, MayGo};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -33,7 +33,7 @@ fuzz: ## all fuzz targets from their kept corpus (SECONDS=n for each, TARGETS="a
 	@bash scripts/fuzz.sh $(or $(SECONDS),20) $(TARGETS)
 
 fuzz-smoke: ## each fuzz target for 3 s from its kept corpus, always with the same seed
-	@FUZZ_SEED=1 bash scripts/fuzz.sh 3
+	@FUZZ_PROFILE=smoke FUZZ_SEED=1 bash scripts/fuzz.sh 3
 
 dist: ## static binaries, archives, packages, SBOM and checksums, in target/artefacts (TARGETS=)
 	@bash scripts/dist.sh

@@ -24,9 +24,11 @@ for option in level=4 inline-8bit-counters pc-table trace-compares; do
 done
 [ -z "${FUZZ_SANITIZER:-}" ] || flags+=" -Zsanitizer=$FUZZ_SANITIZER"
 
+profile=${FUZZ_PROFILE:-release}
 if ! RUSTFLAGS=$flags CARGO_TARGET_DIR=$out CARGO_PROFILE_RELEASE_LTO=off \
     CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_OPT_LEVEL=${FUZZ_OPT_LEVEL:-1} \
-    cargo build --locked -q --release --bins --manifest-path fuzz/Cargo.toml --target "$host"; then
+    cargo build --locked -q --profile "$profile" --bins --manifest-path fuzz/Cargo.toml \
+    --target "$host"; then
     echo "error: the fuzz targets do not build" >&2
     exit 1
 fi
@@ -42,7 +44,7 @@ run() {
     local extent=(-max_total_time="$seconds")
     [ "$seconds" != 0 ] || extent=(-runs=0)
     [ -z "${FUZZ_SEED:-}" ] || extent+=(-seed="$FUZZ_SEED")
-    "$out/$host/release/$1" "${extent[@]}" -rss_limit_mb=1024 -timeout=10 \
+    "$out/$host/$profile/$1" "${extent[@]}" -rss_limit_mb=1024 -timeout=10 \
         -max_len=40000 -artifact_prefix="$out/artifacts/$1/" "$corpus" >"$log" 2>&1 || code=$?
     awk -v name="$1" -v code="$code" '
         /^Done/ { runs = $2; time = $5 }
@@ -54,7 +56,7 @@ run() {
     return "$code"
 }
 export -f run
-export out host seconds
+export out host profile seconds
 printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run {}' || {
     echo "fuzz: FAILED; the inputs are in $out/artifacts"
     exit 1

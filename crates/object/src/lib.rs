@@ -11,6 +11,7 @@ mod kind;
 mod line;
 pub mod offset_encoding;
 pub mod pack_entry;
+mod quoted;
 mod tag;
 mod tree;
 
@@ -19,6 +20,7 @@ pub use error::{Malformed, WrongKind};
 pub use header::{hash_object, EncodedHeader, ObjectHeader};
 pub use kind::ObjectKind;
 pub use line::{parse_id, split_line};
+pub use quoted::split_quoted;
 pub use tag::TagRef;
 pub use tree::{
     compare_places, RawTreeEntries, RawTreeEntry, TreeEntries, TreeEntry, TreeFault, TreeProblem,

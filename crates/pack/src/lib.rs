@@ -27,6 +27,7 @@ pub use bitmap::{
     BitOrder, BitmapContents, Bitmaps, CommitBitmap, DamagedBitmap, OrderPart, PseudoMerge, Words,
 };
 pub use commit_graph::{CommitGraph, GraphCommit, Parents};
+pub use database::alternates::alternate_paths;
 pub use database::main_pack::MainPack;
 pub use database::options::StoreOptions;
 pub use database::store::ObjectStore;

@@ -295,6 +295,38 @@ def test_a_fork_between_two_steps(tree):
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def test_a_fork_while_other_threads_walk(tree):
+    """What they have locked at that moment stays locked in the child."""
+    count = sum(1 for _ in os.walk(tree))
+    is_over = threading.Event()
+    counted = set()
+
+    def work():
+        while not is_over.is_set():
+            counted.add(sum(1 for _ in hos.walk(tree)))
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    try:
+        for _ in range(40):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if sum(1 for _ in hos.walk(tree)) == count else 1)
+            deadline = time.monotonic() + 20
+            while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+                if time.monotonic() > deadline:
+                    os.kill(child, signal.SIGKILL)
+                    deadline = float("inf")
+                time.sleep(0.001)
+            assert os.waitstatus_to_exitcode(ended[1]) == 0
+    finally:
+        is_over.set()
+        for worker in workers:
+            worker.join()
+    assert counted == {count}
+
+
 def test_two_threads_walk_at_a_time(tree):
     expected = list(os.walk(tree))
     found = []

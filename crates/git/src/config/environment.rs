@@ -3,6 +3,7 @@
 use super::values::boolean;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_pack::alternate_paths;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -200,7 +201,12 @@ impl Environment {
             index_file: variables.path("GIT_INDEX_FILE"),
             common_dir: variables.path("GIT_COMMON_DIR"),
             object_directory: variables.path("GIT_OBJECT_DIRECTORY"),
-            alternate_object_directories: variables.paths("GIT_ALTERNATE_OBJECT_DIRECTORIES"),
+            alternate_object_directories: alternate_paths(
+                &variables
+                    .bytes("GIT_ALTERNATE_OBJECT_DIRECTORIES")
+                    .unwrap_or_default(),
+                b':',
+            ),
             home: variables.path("HOME"),
             path: variables.path("PATH").map(PathBuf::into_os_string),
             xdg_config_home: variables.path("XDG_CONFIG_HOME"),

@@ -1,7 +1,7 @@
 //! Paths as git shows them in lists that programs may read: git-config(1), `core.quotePath`; and the
 //! way back.
 
-use bstr::{BString, ByteSlice, ByteVec};
+use bstr::BString;
 
 /// The path in double quotes with C escapes if any byte needs it, otherwise unchanged. `high`:
 /// bytes above 127 need it too.
@@ -66,45 +66,9 @@ pub fn unquoted(text: &[u8]) -> Option<BString> {
     unquoted_start(text).map(|(string, _)| string)
 }
 
-/// The unquoted string if `text` starts with one in double quotes with C escapes, and the rest;
-/// `None` if there is no such string or it does not end.
+/// The same, and the rest of `text` behind the quotes.
 pub(crate) fn unquoted_start(text: &[u8]) -> Option<(BString, &[u8])> {
-    let mut rest = text.strip_prefix(b"\"")?;
-    let mut out = BString::default();
-    loop {
-        let plain = rest.find_byteset(b"\"\\")?;
-        out.push_str(&rest[..plain]);
-        let quote = rest[plain];
-        rest = &rest[plain + 1..];
-        if quote == b'"' {
-            return Some((out, rest));
-        }
-        let (&escape, tail) = rest.split_first()?;
-        rest = tail;
-        out.push(match escape {
-            b'a' => 7,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
-            b'\\' | b'"' => escape,
-            b'0'..=b'3' => {
-                let (digits, tail) = rest.split_at_checked(2)?;
-                rest = tail;
-                let mut byte = escape - b'0';
-                for digit in digits {
-                    if !(b'0'..=b'7').contains(digit) {
-                        return None;
-                    }
-                    byte = byte << 3 | (digit - b'0');
-                }
-                byte
-            }
-            _ => return None,
-        });
-    }
+    hedgerow_object::split_quoted(text).map(|(string, rest)| (string.into(), rest))
 }
 
 #[cfg(test)]

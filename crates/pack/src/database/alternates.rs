@@ -1,3 +1,5 @@
+use hedgerow_object::split_quoted;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +50,7 @@ fn named_by(objects: &Path, depth: usize, warnings: &mut Vec<String>) -> Vec<(Pa
     match hedgerow_fs::read_file(&file, LIMIT_BYTES) {
         Ok(None) => Vec::new(),
         Ok(Some(content)) => {
-            let paths = content.split(|byte| *byte == b'\n').filter_map(parse_line);
+            let paths = alternate_paths(&content, b'\n').into_iter();
             let mut found: Vec<_> = paths.map(|path| (objects.join(path), depth)).collect();
             found.reverse();
             found
@@ -60,10 +62,52 @@ fn named_by(objects: &Path, depth: usize, warnings: &mut Vec<String>) -> Vec<(Pa
     }
 }
 
-/// The path of one line; `None` for a comment or an empty line.
-fn parse_line(line: &[u8]) -> Option<PathBuf> {
-    match line.first()? {
-        b'#' => None,
-        _ => Some(PathBuf::from(std::ffi::OsString::from_vec(line.to_vec()))),
+/// The paths in `text`, each behind the other with a `separator`: the content of a file `info/alternates`
+/// (line feeds) or of `GIT_ALTERNATE_OBJECT_DIRECTORIES` (colons). As in git, what begins with `#` is a
+/// comment, and a path may be in double quotes with C escapes.
+pub fn alternate_paths(text: &[u8], separator: u8) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (path, after) = match split_quoted(rest) {
+            Some(quoted) => quoted,
+            None => {
+                let end = rest.iter().position(|byte| *byte == separator);
+                let (path, after) = rest.split_at(end.unwrap_or(rest.len()));
+                let is_comment = path.starts_with(b"#");
+                (if is_comment { &[] } else { path }.to_vec(), after)
+            }
+        };
+        // As in git, whatever stands there.
+        rest = after.get(1..).unwrap_or_default();
+        if !path.is_empty() {
+            paths.push(PathBuf::from(OsString::from_vec(path)));
+        }
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alternate_paths;
+    use std::path::Path;
+
+    #[test]
+    fn paths_may_be_in_quotes() {
+        for (text, expected) in [
+            (&b""[..], &[][..]),
+            (b"/a:/b", &["/a", "/b"]),
+            (b":/a::b:", &["/a", "b"]),
+            (b"#/a:/b:#", &["/b"]),
+            (b"\"/a:b\":\"\\057c\"", &["/a:b", "/c"]),
+            (b"\"\":/a", &["/a"]),
+            (b"\"/a\"xy:/b", &["/a", "y", "/b"]),
+            (b"\"/a:/b", &["\"/a", "/b"]),
+            (b"/\"a\"", &["/\"a\""]),
+        ] {
+            let expected: Vec<_> = expected.iter().map(Path::new).collect();
+            let text_shown = String::from_utf8_lossy(text);
+            assert_eq!(alternate_paths(text, b':'), expected, "{text_shown}");
+        }
     }
 }

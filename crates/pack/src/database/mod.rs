@@ -1,6 +1,6 @@
 //! The object database: which packs and object directories there are, and where an object is.
 
-mod alternates;
+pub(crate) mod alternates;
 mod directory_state;
 pub(crate) mod generation;
 mod locate;

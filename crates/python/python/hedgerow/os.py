@@ -22,12 +22,18 @@ import os as _os
 import sys as _sys
 
 from ._hedgerow import DirEntry, Walker as _Walker, scandir
-from ._hedgerow import after_fork as _after_fork, before_fork as _before_fork
+from ._hedgerow import (
+    after_fork_in_child as _after_fork_in_child,
+    after_fork_in_parent as _after_fork_in_parent,
+    before_fork as _before_fork,
+)
 
 __all__ = ["DirEntry", "scandir", "walk"]
 
 _os.register_at_fork(
-    before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+    before=_before_fork,
+    after_in_parent=_after_fork_in_parent,
+    after_in_child=_after_fork_in_child,
 )
 
 

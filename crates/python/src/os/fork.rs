@@ -26,8 +26,14 @@ pub(super) fn before_fork() {
     walks().iter().for_each(|walk| walk.stop());
 }
 
-/// For `os.register_at_fork`, in the parent and in the child: threads may start again.
+/// For `os.register_at_fork`, in the parent: threads may start again.
 #[pyfunction]
-pub(super) fn after_fork() {
+pub(super) fn after_fork_in_parent() {
     walks().iter().for_each(|walk| walk.resume());
+}
+
+/// The same in the child. It has no other thread, and will never be through with a step of one.
+#[pyfunction]
+pub(super) fn after_fork_in_child() {
+    walks().iter().for_each(|walk| walk.resume_in_child());
 }

@@ -16,7 +16,8 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<walk::Walker>()?;
     module.add_function(wrap_pyfunction!(scandir::scandir, module)?)?;
     module.add_function(wrap_pyfunction!(fork::before_fork, module)?)?;
-    module.add_function(wrap_pyfunction!(fork::after_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(fork::after_fork_in_parent, module)?)?;
+    module.add_function(wrap_pyfunction!(fork::after_fork_in_child, module)?)?;
     Ok(())
 }
 

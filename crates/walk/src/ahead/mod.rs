@@ -255,6 +255,15 @@ impl Ahead {
         self.shared.lock().is_stopped = false;
     }
 
+    /// The same in the child of a fork before which it was [stopped](Ahead::stop), and which no reader
+    /// in another thread is in: such a reader does not exist in the child, and what it has locked
+    /// stays locked there. Nothing waits for it, and this may not be entered.
+    pub fn resume_in_child(&self) {
+        if let Ok(mut state) = self.shared.state.try_lock() {
+            state.is_stopped = false;
+        }
+    }
+
     fn start_if_due(&self) {
         let mut run = lock(&self.run);
         let mut state = self.shared.lock();

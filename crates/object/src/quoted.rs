@@ -48,7 +48,10 @@ mod tests {
         for (text, expected) in [
             (&b"\"plain\" rest"[..], Some((&b"plain"[..], &b" rest"[..]))),
             (b"\"\"", Some((b"", b""))),
-            (b"\"a\\tb\\\"c\\\\\\303\\244\"", Some((b"a\tb\"c\\\xc3\xa4", b""))),
+            (
+                b"\"a\\tb\\\"c\\\\\\303\\244\"",
+                Some((b"a\tb\"c\\\xc3\xa4", b"")),
+            ),
             (b"plain", None),
             (b"\"no end", None),
             (b"\"no end\\\"", None),

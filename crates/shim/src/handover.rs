@@ -142,17 +142,17 @@ pub(crate) fn with_own_children(
     let Some(programs) = exec_path(real) else {
         return Vec::new();
     };
-    let mut path = path.to_owned().into_vec();
-    let has_it = path
-        .split(|byte| *byte == b':')
-        .any(|part| part == programs.as_bytes());
-    if !has_it {
-        path.push(b':');
-        path.extend_from_slice(programs.as_bytes());
-    }
+    // As git does where its own directory is not replaced: a program of the same name that comes later
+    // belongs to another git.
+    let parts = path.as_bytes().split(|byte| *byte == b':');
+    let mut others = parts.filter(|part| *part != ours.as_os_str().as_bytes());
+    let path = match others.next() {
+        Some(first) if first == programs.as_bytes() => path.to_owned(),
+        _ => OsString::from_vec([programs.as_bytes(), b":", path.as_bytes()].concat()),
+    };
     vec![
         (EXEC_PATH.into(), Some(ours.into())),
-        ("PATH".into(), Some(OsString::from_vec(path))),
+        ("PATH".into(), Some(path)),
     ]
 }
 

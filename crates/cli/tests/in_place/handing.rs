@@ -57,6 +57,11 @@ const SCRIPTS: &[&str] = &[
     "GIT_EXEC_PATH= git fetch; GIT_EXEC_PATH= git status -s",
     "mkdir -p $PLACE/bin; printf '#!/bin/sh\\necho mine $*; git status -s' >$PLACE/bin/git-mine; chmod +x $PLACE/bin/git-mine; PATH=$PATH:$PLACE/bin git mine a b",
     "git hedgerow status; git hedgerow",
+    // A program of another git, which comes first in PATH.
+    "mkdir $PLACE/other; printf '#!/bin/sh\\necho another git >&2\\nexit 1\\n' >$PLACE/other/git-upload-pack; chmod +x $PLACE/other/*; export PATH=$PLACE/other:$PATH; git fetch -v; git clone -q file://$PLACE/up $PLACE/copy; echo $?; rm -rf $PLACE/copy $PLACE/other",
+    // Paths of alternates in quotes.
+    "git init -q $PLACE/q; cd $PLACE/q; mkdir -p .git/objects/info; printf '\"%s/up/.git/objects\"\\n' $PLACE >.git/objects/info/alternates; git cat-file --batch-all-objects --batch-check; git checkout -q $(git -C ../up rev-parse side); echo $?; ls; git repack -adl; git count-objects -v; rm -rf $PLACE/q",
+    "git init -q $PLACE/q; mv $PLACE/up/.git/objects $PLACE/a:b; mkdir $PLACE/up/.git/objects; export GIT_ALTERNATE_OBJECT_DIRECTORIES=\"\\\"$PLACE/a:b\\\"\"; git -C $PLACE/q cat-file --batch-all-objects --batch-check; git -C $PLACE/up status; git -C $PLACE/up rev-list --count --all; rm -rf $PLACE/q $PLACE/up/.git/objects; mv $PLACE/a:b $PLACE/up/.git/objects",
     "sh -c '. \"$(git --exec-path)/git-sh-setup\"; require_work_tree; echo $GIT_DIR'",
     // Traces.
     "GIT_TRACE=$PLACE/t git status -s; grep -c . $PLACE/t; rm $PLACE/t; GIT_TRACE2=1 git status -s 2>&1 | grep -c cmd_name",

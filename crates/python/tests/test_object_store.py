@@ -1,11 +1,13 @@
 """Parts and images in an object store, for which moto's server stands in."""
 
+import errno
 import os
 import subprocess
 import sys
 
 import pytest
 
+import hedgerow
 from hedgerow import image as images
 from hedgerow import listing
 
@@ -93,6 +95,40 @@ def test_an_erofs_image_is_read_by_ranges(tree, bucket, tmp_path):
     with images.open(f"{bucket}/tree.erofs") as opened:
         for name in sorted(os.listdir(tree / "d5")):
             assert opened.read(f"d5/{name}") == (tree / "d5" / name).read_bytes()
+
+
+def test_an_image_that_is_replaced_while_it_is_open(tree, bucket, tmp_path):
+    other = tmp_path / "other"
+    for path in tree.rglob("*"):
+        place = other / path.relative_to(tree)
+        if path.is_dir():
+            place.mkdir(parents=True)
+        else:
+            place.write_bytes(os.urandom(path.stat().st_size))
+    images.create(tree, f"{bucket}/changing", level=1)
+    with images.open(f"{bucket}/changing") as opened:
+        before = opened.read("d0/f9")
+        images.create(other, f"{bucket}/changing", level=1, replace=True)
+        with pytest.raises(OSError) as caught:
+            for number in range(12):
+                for name in range(10):
+                    path = f"d{number}/f{name}"
+                    assert opened.read(path) == (tree / path).read_bytes()
+    assert before == (tree / "d0/f9").read_bytes()
+    assert caught.value.errno == errno.EBUSY
+    assert caught.value.filename == f"{bucket}/changing"
+
+
+def test_a_damaged_part_is_named_by_its_url(tree, bucket, tmp_path):
+    import fsspec
+
+    for number in (1, 2):
+        images.create(tree, f"{bucket}/damaged{number}", level=3, part=(number, 2))
+    system, path = fsspec.core.url_to_fs(f"{bucket}/damaged2")
+    system.pipe_file(path, system.cat_file(path)[:-50])
+    with pytest.raises(hedgerow.errors.Error, match=f"'{bucket}/damaged2'"):
+        images.merge([f"{bucket}/damaged1", f"{bucket}/damaged2"], tmp_path / "image")
+    assert not (tmp_path / "image").exists()
 
 
 def test_no_secret_is_told(tree, bucket, tmp_path, caplog, capfd):

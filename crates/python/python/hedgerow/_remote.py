@@ -6,8 +6,10 @@ import errno as _errno
 import os as _os
 import tempfile as _tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Union
+from contextlib import contextmanager
+from typing import Any, Callable, Union
+
+from .errors import Error as _Error
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
 
@@ -56,6 +58,34 @@ def inputs(paths: Iterable[Path], options: dict[str, Any] | None) -> Iterator[li
             yield files
 
 
+def ranges(url: str, options: dict[str, Any]) -> tuple[Callable[[int, int], bytes], int]:
+    """A function for the bytes of *url* at a position, that threads may call, and their number.
+
+    Where the store tells one state of an object from another, as S3 does, all bytes are of the same
+    one, or an :class:`OSError` is raised.
+    """
+    from fsspec.spec import AbstractBufferedFile
+
+    system, path = _located(url, options)
+    with _naming({}, url):
+        file = system.open(path, "rb", cache_type="none")
+        if isinstance(file, AbstractBufferedFile):
+            # What every cache of fsspec calls for such a file, also from several threads.
+            fetch, length = file._fetch_range, file.size
+        else:
+            file.close()
+            length = system.size(path)
+
+            def fetch(start: int, end: int) -> Any:
+                return system.cat_file(path, start=start, end=end)
+
+    def read_at(position: int, count: int) -> bytes:
+        with _naming({}, url):
+            return bytes(fetch(position, min(position + count, length)))
+
+    return read_at, length
+
+
 def _send(system: Any, file: str, target: str) -> None:
     protocols = {system.protocol} if isinstance(system.protocol, str) else set(system.protocol)
     if not protocols & _RENAMED:
@@ -78,14 +108,9 @@ def _located(url: Any, options: dict[str, Any] | None) -> tuple[Any, str]:
     return system, path
 
 
-def naming(url: Path) -> AbstractContextManager[None]:
-    """Within it, errors of the system name *url* if they name nothing."""
-    return _naming({}, url)
-
-
 @contextmanager
 def _naming(urls: dict[str, Path], url: Path | None) -> Iterator[None]:
-    """Errors of the system name the URL, not the temporary file, and have a number."""
+    """Errors name the URL, not the temporary file; those of the system have a number."""
     try:
         yield
     except OSError as error:
@@ -101,3 +126,13 @@ def _naming(urls: dict[str, Path], url: Path | None) -> Iterator[None]:
         elif error.filename is None and url is not None:
             error.filename = url
         raise
+    except _Error as error:
+        error.args = tuple(_told_of(urls, told) for told in error.args)
+        raise
+
+
+def _told_of(urls: dict[str, Path], told: object) -> object:
+    if isinstance(told, str):
+        for file, url in urls.items():
+            told = told.replace(f"'{file}'", f"'{_os.fsdecode(url)}'")
+    return told

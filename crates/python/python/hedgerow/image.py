@@ -257,15 +257,8 @@ def open(
 def _of_url(
     url: str, options: dict[str, Any], offset: int, threads: int | None
 ) -> _hedgerow.RawImage:
-    import fsspec.core
-
-    system, path = fsspec.core.url_to_fs(url, **options)
-
-    def read_at(position: int, count: int) -> bytes:
-        with _remote.naming(url):
-            return bytes(system.cat_file(path, start=position, end=position + count))
-
-    return _hedgerow.RawImage(url, offset, threads, read_at, system.size(path))
+    read_at, length = _remote.ranges(url, options)
+    return _hedgerow.RawImage(url, offset, threads, read_at, length)
 
 
 def _of_file(file: BinaryIO, offset: int, threads: int | None) -> _hedgerow.RawImage:

@@ -21,7 +21,7 @@ pub use hedgerow_image::{
     Clamped, Created, FragmentPolicy, Item, Role, Treatment, Unstored, WriteError,
 };
 pub use hedgerow_image::{Damage, Error, Part, Result};
-pub use parts::{create_part, weight, Merged, PartRange, Parts};
+pub use parts::{create_part, Merged, Outline, PartRange, Parts};
 pub use reader::{
     nodes_of_image, Body, Directory, DirectoryEntry, File, FragmentTail, Image, ImageNodes,
     ImageSource, Info, Inode, Listing, Piece, Pieces, ReadAt, TreeEntry, Xattrs,

@@ -219,6 +219,9 @@ fn no_partial_table_stays() {
         &[
             "walk", "--part", "--budget", "1", "-o", "p", "--rest", "there", "tree",
         ],
+        &[
+            "walk", "--part", "--budget", "1", "-f", "-o", "p", "--rest", "./p", "tree",
+        ],
         &["walk", "--format", "parquet", "-o", "none/file", "tree"],
         &["walk", "--format", "parquet", "-o", "p", "nowhere"],
         &[

@@ -13,7 +13,7 @@ use hedgerow_image::{Created, Item, WriteError};
 use hedgerow_numbers::Shard;
 use hedgerow_squashfs::recipe::{Defaults, Description, SortRules};
 use hedgerow_squashfs::rules::{Fit, PathRules};
-use hedgerow_squashfs::{create_part, weight, CreateOptions, PartRange};
+use hedgerow_squashfs::{create_part, CreateOptions, Outline};
 use hedgerow_tar::{nodes_of_archive, NodeOptions, Warning};
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use hedgerow_walk::{nodes_of_directory, Patterns, Selection, WalkOptions};
@@ -317,15 +317,16 @@ impl Making<'_> {
                 reason: "only SquashFS images are made in parts".into(),
             });
         };
-        // The tree is listed once to learn how much there is to divide.
-        let total = nodes_of_directory(source.directory, walk.clone(), |nodes| {
-            let nodes = nodes.filter(kept).flatten();
-            nodes.fold(0, |sum: u64, node| sum.saturating_add(weight(&node)))
+        // The tree is listed once to learn how much there is to divide, and whether it is the same as
+        // for the other parts.
+        let outline = nodes_of_directory(source.directory, walk.clone(), |nodes| {
+            let nodes = nodes.filter(kept).flatten().map(&labelled);
+            nodes.fold(Outline::default(), |mut outline, node| {
+                outline.add(&node);
+                outline
+            })
         })?;
-        let range = PartRange {
-            shard,
-            total_bytes: total,
-        };
+        let range = outline.range(shard);
         nodes_of_directory(source.directory, walk, |nodes| {
             let nodes = nodes.filter(kept).map(|node| node.map(&labelled));
             create_part(nodes, range, made, self.target, options)

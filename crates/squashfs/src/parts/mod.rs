@@ -11,7 +11,7 @@ mod note;
 mod range;
 
 pub(crate) use note::sealed;
-pub use range::PartRange;
+pub use range::{Outline, PartRange};
 
 use crate::writer::{create_with_end, NotReusable};
 use crate::{nodes_of_image, CreateOptions, Created, Image, Item, Reuse, WriteError};
@@ -22,13 +22,6 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What a node counts for when entries are divided into ranges, in bytes: its content, and something
-/// for itself.
-pub fn weight(node: &Node) -> u64 {
-    const ENTRY_BYTES: u64 = 4096;
-    node.size_bytes.saturating_add(ENTRY_BYTES)
-}
 
 /// Writes the image of one part to `target`, like [`create`](crate::create). `nodes` are those of the
 /// whole tree; those outside of the range are not opened. `made` is kept in the part: what the caller
@@ -51,6 +44,7 @@ pub fn create_part(
             number: range.shard.number(),
             count: range.shard.count(),
             total_bytes: range.total_bytes,
+            outline: range.outline,
             made: made.to_vec(),
             start,
             next,
@@ -152,6 +146,8 @@ impl Parts {
     }
 }
 
+const CHANGED: &str = "the tree was not the same when another part was made";
+
 /// Whether these are all parts, in order, of one tree in one state.
 fn check(parts: &[Part]) -> Result<(), WriteError> {
     let refuse = |part: &Part, reason: &str| {
@@ -166,13 +162,14 @@ fn check(parts: &[Part]) -> Result<(), WriteError> {
         });
     };
     let whole: Whole<'_> = first.note.whole();
+    let state = first.note.state();
     let mut start = Some(&b""[..]);
     for (number, part) in (1..).zip(parts) {
         if part.note.whole() != whole {
-            return refuse(
-                part,
-                "it is of another tree, or was made with other options",
-            );
+            return refuse(part, "it was made with other options");
+        }
+        if part.note.state() != state {
+            return refuse(part, CHANGED);
         }
         if part.note.number < number {
             return refuse(part, "there is another part with this number");
@@ -181,7 +178,7 @@ fn check(parts: &[Part]) -> Result<(), WriteError> {
             return refuse(part, &format!("part {number} is missing before it"));
         }
         if part.note.start.as_deref() != start {
-            return refuse(part, "the tree has changed since the part before was made");
+            return refuse(part, CHANGED);
         }
         start = part.note.next.as_deref();
     }

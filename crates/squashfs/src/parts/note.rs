@@ -7,7 +7,7 @@ use super::range::Link;
 use crate::WriteError;
 use hedgerow_fs::ReadFile;
 
-const MAGIC: &[u8; 8] = b"HGRWPT01";
+const MAGIC: &[u8; 8] = b"HGRWPT02";
 /// Bytes after the note: its length and the magic.
 const TAIL_BYTES: u64 = 16;
 const DIGEST_BYTES: usize = 32;
@@ -20,6 +20,8 @@ pub(super) struct Note {
     pub number: u32,
     pub count: u32,
     pub total_bytes: u64,
+    /// The digest of what is known of all entries without reading them.
+    pub outline: [u8; DIGEST_BYTES],
     /// What the caller has noted.
     pub made: Vec<u8>,
     /// The first entry of the part, and the first one after it.
@@ -30,11 +32,16 @@ pub(super) struct Note {
 }
 
 /// What all parts of an image have in common.
-pub(super) type Whole<'n> = (u32, u64, &'n [u8]);
+pub(super) type Whole<'n> = (u32, &'n [u8]);
 
 impl Note {
     pub(super) fn whole(&self) -> Whole<'_> {
-        (self.count, self.total_bytes, &self.made)
+        (self.count, &self.made)
+    }
+
+    /// The state of the tree that it was made of.
+    pub(super) fn state(&self) -> (u64, &[u8]) {
+        (self.total_bytes, &self.outline)
     }
 
     /// Everything but the digests, the length and the magic.
@@ -43,6 +50,7 @@ impl Note {
         bytes.extend(self.number.to_le_bytes());
         bytes.extend(self.count.to_le_bytes());
         bytes.extend(self.total_bytes.to_le_bytes());
+        bytes.extend(self.outline);
         append(&self.made, &mut bytes);
         for end in [&self.start, &self.next] {
             bytes.push(end.is_some().into());
@@ -149,6 +157,7 @@ impl Fields<'_> {
             number: Some(number).filter(|number| (1..=count).contains(number))?,
             count,
             total_bytes: self.u64()?,
+            outline: self.take()?,
             made: self.text()?,
             ..Note::default()
         };
@@ -199,6 +208,7 @@ mod tests {
             number: 2,
             count: 3,
             total_bytes: u64::MAX,
+            outline: [7; DIGEST_BYTES],
             made: b"made".to_vec(),
             start: Some(Vec::new()),
             next: None,

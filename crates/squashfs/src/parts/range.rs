@@ -1,6 +1,5 @@
 //! The entries of a part: a range of the canonical order.
 
-use super::weight;
 use hedgerow_numbers::Shard;
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +11,53 @@ pub struct PartRange {
     pub shard: Shard,
     /// The sum of the weights of all entries of the tree.
     pub total_bytes: u64,
+    /// The digest of the tree's [`Outline`].
+    pub outline: [u8; 32],
+}
+
+/// What a node counts for when entries are divided into ranges, in bytes: its content, and something
+/// for itself.
+fn weight(node: &Node) -> u64 {
+    const ENTRY_BYTES: u64 = 4096;
+    node.size_bytes.saturating_add(ENTRY_BYTES)
+}
+
+/// What is known of a tree before anything is read: how much there is to divide, and a digest of each
+/// entry's path, kind, permissions, owners, size, device numbers and modification time, so that parts of
+/// different states of the tree are not merged.
+#[derive(Default)]
+pub struct Outline {
+    total_bytes: u64,
+    hasher: blake3::Hasher,
+}
+
+impl Outline {
+    /// Adds an entry, in canonical order, as it is to be in the image.
+    pub fn add(&mut self, node: &Node) {
+        self.total_bytes = self.total_bytes.saturating_add(weight(node));
+        let mut record = Vec::with_capacity(64 + node.path.len());
+        record.extend((node.path.len() as u64).to_le_bytes());
+        record.extend_from_slice(&node.path);
+        record.push(node.kind as u8);
+        record.extend(node.mode.to_le_bytes());
+        record.extend(node.uid.to_le_bytes());
+        record.extend(node.gid.to_le_bytes());
+        record.extend(node.size_bytes.to_le_bytes());
+        record.extend(node.device.0.to_le_bytes());
+        record.extend(node.device.1.to_le_bytes());
+        record.extend(node.mtime_s.to_le_bytes());
+        record.extend(node.mtime_ns.to_le_bytes());
+        self.hasher.update(&record);
+    }
+
+    /// The range of the share `shard`, when all entries were added.
+    pub fn range(self, shard: Shard) -> PartRange {
+        PartRange {
+            shard,
+            total_bytes: self.total_bytes,
+            outline: *self.hasher.finalize().as_bytes(),
+        }
+    }
 }
 
 impl PartRange {

@@ -33,7 +33,7 @@ pub enum Error {
         reason: String,
     },
     /// The object, or a base it is a delta against, is damaged in a pack and whole nowhere else.
-    #[error("object {id} is corrupt in '{}' at offset {offset}: {fault}", pack.display())]
+    #[error("object {id} {} '{}' at offset {offset}: {fault}", fault.verdict(), pack.display())]
     CorruptEntry {
         /// The object that was asked for.
         id: ObjectId,
@@ -45,7 +45,7 @@ pub enum Error {
         fault: Fault,
     },
     /// A loose object is damaged and whole nowhere else.
-    #[error("object {id} is corrupt in '{}': {fault}", path.display())]
+    #[error("object {id} {} '{}': {fault}", fault.verdict(), path.display())]
     CorruptLoose {
         /// The object that was asked for.
         id: ObjectId,

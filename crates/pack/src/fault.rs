@@ -80,6 +80,17 @@ pub enum Fault {
     Unreadable(String),
 }
 
+impl Fault {
+    /// What it says of an object, before the name of the file that this is in.
+    pub(crate) fn verdict(&self) -> &'static str {
+        match self {
+            // The file may be sound: there may be no descriptor left, or no permission.
+            Fault::Unreadable(_) => "cannot be read from",
+            _ => "is corrupt in",
+        }
+    }
+}
+
 impl From<EntryHeaderFault> for Fault {
     fn from(fault: EntryHeaderFault) -> Self {
         match fault {

@@ -203,6 +203,27 @@ fn damaged_loose_objects() {
     assert_eq!(read_all(&open(&repository), &known).right, 1);
 }
 
+/// There may be no descriptor left: that says nothing about the object.
+#[test]
+fn what_cannot_be_opened_is_not_called_corrupt() {
+    let repository = Repository::bare("sha1");
+    let id = repository.add_loose(b"content", 6);
+    let hex = id.to_hex().to_string();
+    let file = repository.objects().join(&hex[..2]).join(&hex[2..]);
+    let store = open(&repository);
+    let location = store.locate(&id).unwrap().unwrap();
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let told = Reader::new(&store)
+        .read(&id, location)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.contains("cannot be read from") && !told.contains("corrupt"),
+        "{told}"
+    );
+}
+
 #[test]
 fn a_damaged_loose_object_is_read_from_a_pack_and_the_other_way_round() {
     let (repository, known) = small();

@@ -106,23 +106,24 @@ complaints() {
     grep -hE '^test .* FAILED$' "$log" | sort -u || true
 }
 
-# The model checker, the installation and the counts take one processor; the Python package's tests mostly
-# wait. What is said beside them is shown after what they say.
+# What takes one processor, with a log of its own.
+run_beside() {
+    local log=$1 failed=0
+    run_model_checker || failed=1
+    run_installation || failed=1
+    run_instructions || failed=1
+    return "$failed"
+}
+
+# The Python package's tests mostly wait. What is said beside them is shown after what they say.
 run_rest() {
     local beside failed=0
     beside=$(mktemp -d)
     : >"$beside/log"
-    (
-        log=$beside/log failed=0
-        run_model_checker || failed=1
-        run_installation || failed=1
-        run_instructions || failed=1
-        exit "$failed"
-    ) >"$beside/said" 2>&1 &
+    run_beside "$beside/log" >"$beside/said" 2>&1 &
     run_python || failed=1
     wait $! || failed=1
-    cat "$beside/said"
-    cat "$beside/log" >>"$log"
+    cat "$beside/said" && cat "$beside/log" >>"$log"
     rm -rf "$beside"
     return "$failed"
 }

@@ -37,7 +37,7 @@ pub use place::{temporary, temporary_on_disk, Mount};
 pub use program::{git, git_text, run, run_with, Outcome, Program};
 pub use random::Random;
 pub use repository::{blob_id, overwrite, text, Known, Repository};
-pub use seeds::{play_each, play_sample};
+pub use seeds::{play_each, play_sample, sample};
 pub use skipping::{git_is_at_least, is_there, require, skip};
 pub use snapshot::{differences, snapshot, Node, Snapshot};
 pub use tempfile::TempDir;

@@ -3,18 +3,33 @@
 use std::ops::Range;
 
 /// An ordinary run of the tests plays one seed of so many.
-const SAMPLE: u64 = 4;
+const SAMPLE: usize = 6;
+/// And one variant of so many.
+const VARIANTS: usize = 3;
 
 /// Plays a sample of the seeds, or all of them with `HEDGEROW_TEST_SEEDS=all`, or those that
 /// `HEDGEROW_TEST_SEED` names, with commas between.
 pub fn play_sample(seeds: Range<u64>, play_one: fn(u64)) {
-    let wants_all = std::env::var("HEDGEROW_TEST_SEEDS").is_ok_and(|wish| wish == "all");
-    let step = if wants_all || named().is_some() {
+    let step = if wants_all() || named().is_some() {
         1
     } else {
         SAMPLE
     };
-    play_those(seeds.step_by(step as usize), play_one);
+    play_those(seeds.step_by(step), play_one);
+}
+
+/// A third of the variants, others for each `round`; all of them with `HEDGEROW_TEST_SEEDS=all`.
+pub fn sample<T>(variants: &[T], round: usize) -> impl Iterator<Item = &T> {
+    let (first, step) = if wants_all() {
+        (0, 1)
+    } else {
+        (round % VARIANTS, VARIANTS)
+    };
+    variants.iter().skip(first).step_by(step)
+}
+
+fn wants_all() -> bool {
+    std::env::var("HEDGEROW_TEST_SEEDS").is_ok_and(|wish| wish == "all")
 }
 
 /// Plays every seed, or those that `HEDGEROW_TEST_SEED` names, with commas between.

@@ -62,6 +62,12 @@ pub enum Error {
         /// Why, in git's words.
         reason: String,
     },
+    /// Only a single multi-pack-index can be tended in this way, not a chain of them.
+    #[error("{reason}")]
+    MultiPackIndexChain {
+        /// What cannot be done, in git's words.
+        reason: &'static str,
+    },
     /// A location that another store gave.
     #[error("the location is not one of this object store")]
     ForeignLocation,

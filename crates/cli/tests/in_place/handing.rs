@@ -76,6 +76,8 @@ const SCRIPTS: &[&str] = &[
     "cd /; git status; git ls-files; git checkout x; git clean -n; git reset; git stash; git worktree list",
     "cd .git; git status; git ls-files; git checkout side; git clean -n; git rev-list --count HEAD; git cat-file -t HEAD",
     "PWD=/nonsense git status -s; cd -P $PLACE; ln -s work linked-dir; cd linked-dir; git status; git rev-parse --show-toplevel; rm ../linked-dir",
+    // A chain of multi-pack-indexes.
+    "for n in 1 2; do git commit -q --allow-empty -m $n; git repack -dq; git multi-pack-index write --incremental; done; git multi-pack-index expire; echo $?; git multi-pack-index repack; echo $?; rm -rf .git/objects/pack/multi-pack-index.d; git reset -q --hard HEAD~2",
     // Not a repository, or a strange one.
     "mkdir $PLACE/none; cd $PLACE/none; git status; git checkout x; git ls-files; git clean -f; git stash; git cat-file -t x; git rev-list x; git index-pack x; rmdir $PLACE/none",
     "git config core.repositoryFormatVersion 7; git status; git checkout side; sed -i s/7/0/ .git/config",

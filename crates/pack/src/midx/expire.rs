@@ -2,7 +2,7 @@
 
 use super::layers::{failed, Layers, Loaded};
 use super::write::{write, MidxOptions};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::verified::VerifiedFiles;
 use crate::pack_file::pack::Pack;
 use crate::pack_file::sidecars::delete_pack;
@@ -16,8 +16,8 @@ use std::sync::Arc;
 /// (`.mtimes`) stay. Returns the number of deleted packs. `warn` receives git's warnings.
 ///
 /// # Errors
-/// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if it is a chain, or if it is wrong
-/// about an object: nothing is deleted then.
+/// [`Error::MultiPackIndexChain`] if it is a chain, [`Error::MultiPackIndex`] if it is wrong about an
+/// object: nothing is deleted then.
 pub fn expire_midx_packs(
     objects: &Path,
     options: &MidxOptions,
@@ -29,7 +29,7 @@ pub fn expire_midx_packs(
     let layers = loaded.layers;
     if layers.iter().count() > 1 {
         let reason = "cannot expire packs from an incremental multi-pack-index";
-        return Err(failed(&packs, reason.into()));
+        return Err(Error::MultiPackIndexChain { reason });
     }
     let rows = (0..layers.count()).filter_map(|position| layers.row(position));
     let used: HashSet<u32> = rows.map(|(pack, _)| pack).collect();

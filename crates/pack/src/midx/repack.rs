@@ -1,8 +1,8 @@
 //! Selects the packs of a multi-pack-index that are worth combining into one.
 
-use super::layers::{failed, Layers, Loaded};
+use super::layers::{Layers, Loaded};
 use super::source::Candidate;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use gix_hash::{Kind, ObjectId};
 use std::path::Path;
 
@@ -22,7 +22,7 @@ struct Small {
 /// fewer than two packs are taken, the result is empty. `warn` receives git's warnings.
 ///
 /// # Errors
-/// [`Error::MultiPackIndex`](crate::Error::MultiPackIndex) if it is a chain.
+/// [`Error::MultiPackIndexChain`] if it is a chain.
 pub fn midx_objects_to_repack(
     objects: &Path,
     hash: Kind,
@@ -36,7 +36,7 @@ pub fn midx_objects_to_repack(
     let layers = loaded.layers;
     if layers.iter().count() > 1 {
         let reason = "cannot repack an incremental multi-pack-index";
-        return Err(failed(&packs, reason.into()));
+        return Err(Error::MultiPackIndexChain { reason });
     }
     let mut small = candidates(&packs, &layers, hash, with_kept)?;
     if batch_bytes > 0 {

@@ -8,8 +8,10 @@
 )]
 
 use hedgerow::image::{
-    ArchiveOptions, ArchiveOutput, Body, CreateOptions, ExtractOptions, Image, Source, WriteError,
+    ArchiveOptions, ArchiveOutput, Body, CreateOptions, ExtractOptions, Hooks, Image, Recipe,
+    Source, WriteError,
 };
+use hedgerow::numbers::Shard;
 use hedgerow::pack::HashKind;
 use hedgerow::pack::{IndexOptions, Observer, PackError, PackOptions, Question, RepackRequest};
 use hedgerow::plumbing::pack::TrailerHasher;
@@ -147,6 +149,23 @@ fn a_tree_is_walked_and_added_up() {
     let totals = sum.totals.into_inner().unwrap();
     assert_eq!(totals.files, 4);
     assert_eq!((totals.bytes, totals.repeated_links), (6 + 4 + 5, 1));
+}
+
+/// The tree is listed twice, once to learn how much there is to divide.
+#[test]
+fn entries_of_a_part_are_counted_once() {
+    let scene = Scene::new();
+    fs::remove_dir_all(scene.path("tree/.git")).unwrap();
+    let options = CreateOptions::default();
+    let hooks = Hooks {
+        part: Some((Shard::new(1, 1).unwrap(), b"")),
+        ..Hooks::default()
+    };
+    let (tree, target) = (scene.path("tree"), scene.path("part"));
+    let source = Source::directory(&tree);
+    let created = image::create_with(source, Recipe::default(), &target, &options, hooks).unwrap();
+    let entries = options.execution.progress.stage(Stage::Entries);
+    assert_eq!(entries.done(), u64::from(created.inodes));
 }
 
 #[test]

@@ -250,6 +250,7 @@ pub fn create_with<'o>(
         target,
         options,
         change: &change,
+        uncounted: hooks.change,
         warn: hooks.warn,
         part: hooks.part,
     };
@@ -274,11 +275,24 @@ pub fn create_with<'o>(
     }
 }
 
+/// Changes an entry, and gives it the labels of the recipe.
+fn labelled_by<'l>(
+    change: &'l (dyn Fn(Node) -> Node + Sync),
+    recipe: &'l Recipe,
+) -> impl Fn(Node) -> Node + Sync + 'l {
+    move |node| {
+        let path = node.path.clone();
+        recipe.labels.applied(change(node), &path)
+    }
+}
+
 /// An image that is being created.
 struct Making<'m> {
     target: &'m Path,
     options: Format<'m>,
     change: &'m (dyn Fn(Node) -> Node + Sync),
+    /// The same for an entry that will come once more: it is not counted.
+    uncounted: &'m (dyn Fn(Node) -> Node + Sync),
     warn: &'m dyn Fn(String),
     part: Option<(Shard, &'m [u8])>,
 }
@@ -320,7 +334,8 @@ impl Making<'_> {
         // The tree is listed once to learn how much there is to divide, and whether it is the same as
         // for the other parts.
         let outline = nodes_of_directory(source.directory, walk.clone(), |nodes| {
-            let nodes = nodes.filter(kept).flatten().map(&labelled);
+            let nodes = nodes.filter(kept).flatten();
+            let nodes = nodes.map(labelled_by(self.uncounted, &recipe));
             nodes.fold(Outline::default(), |mut outline, node| {
                 outline.add(&node);
                 outline
@@ -442,11 +457,7 @@ impl Making<'_> {
 
     /// Changes an entry, and adds the attributes of the recipe.
     fn labelled<'l>(&'l self, recipe: &'l Recipe) -> impl Fn(Node) -> Node + Sync + 'l {
-        let change = self.change;
-        move |node| {
-            let path = node.path.clone();
-            recipe.labels.applied(change(node), &path)
-        }
+        labelled_by(self.change, recipe)
     }
 
     /// Stores the nodes in their order, or in the order of the sort file.

@@ -74,7 +74,7 @@ pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 /// ```
 pub mod listing {
     pub use hedgerow_listing::{
-        given, merge, read_rest, write_listing, write_part, write_rest, Attributes, Error, Format,
-        MergedListing, Omitted, Output, Part, PartOptions, Row, Writer,
+        given, is_one_place, merge, read_rest, write_listing, write_part, write_rest, Attributes,
+        Error, Format, MergedListing, Omitted, Output, Part, PartOptions, Row, Writer,
     };
 }

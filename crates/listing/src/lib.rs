@@ -23,7 +23,7 @@ mod write;
 
 pub use error::{Error, Result};
 pub use merge::{merge, MergedListing};
-pub use output::Output;
+pub use output::{is_one_place, Output};
 pub use part::{write_part, Omitted, Part, PartOptions};
 pub use rest::{given, read_rest, write_rest};
 pub use row::{Attributes, Row};

@@ -23,6 +23,16 @@ enum Kind {
     Standard,
 }
 
+/// Whether both are the same name in the same directory.
+pub fn is_one_place(one: &Path, other: &Path) -> bool {
+    let directory = |path: &Path| {
+        let parent = path.parent().unwrap_or(path);
+        hedgerow_fs::real_path(&Path::new(".").join(parent)).ok()
+    };
+    let is_same = directory(one).is_some_and(|found| directory(other) == Some(found));
+    one.file_name() == other.file_name() && is_same
+}
+
 impl Output {
     /// The file at `path`, which must not exist unless it may be replaced.
     pub fn to(path: &Path, replace: bool) -> Result<Self> {

@@ -8,6 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString};
+use std::borrow::Cow;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -50,20 +51,25 @@ impl Flavor {
 
 /// The bytes of a `str` or `bytes` of the caller, without a check for zero bytes.
 pub(crate) fn bytes_of(path: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    borrowed_bytes_of(path).map(Cow::into_owned)
+}
+
+/// The same where they are, if they are there in this form.
+pub(crate) fn borrowed_bytes_of<'p>(path: &'p Bound<'_, PyAny>) -> PyResult<Cow<'p, [u8]>> {
     if let Ok(bytes) = path.cast::<PyBytes>() {
-        return Ok(bytes.as_bytes().to_vec());
+        return Ok(Cow::Borrowed(bytes.as_bytes()));
     }
     let py = path.py();
     let text = path
         .cast::<PyString>()
         .map_err(|_| PyTypeError::new_err("a path is str or bytes"))?;
     match text.to_str() {
-        Ok(text) if is_utf8(py)? => Ok(text.as_bytes().to_vec()),
+        Ok(text) if is_utf8(py)? => Ok(Cow::Borrowed(text.as_bytes())),
         _ => {
             let encoded = py
                 .import(intern!(py, "os"))?
                 .call_method1(intern!(py, "fsencode"), (text,))?;
-            Ok(encoded.cast::<PyBytes>()?.as_bytes().to_vec())
+            Ok(Cow::Owned(encoded.cast::<PyBytes>()?.as_bytes().to_vec()))
         }
     }
 }

@@ -65,6 +65,9 @@ def test_nothing_is_replaced_unasked(tree, image, tmp_path):
     with pytest.raises(FileExistsError) as caught:
         images.create(tree, target)
     assert caught.value.filename == str(target)
+    # Before anything is read.
+    with pytest.raises(FileExistsError):
+        images.create(tmp_path / "nowhere", target)
     assert target.read_text() == "mine"
     images.create(tree, target, replace=True)
     assert digest(target) == digest(image)

@@ -23,10 +23,8 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
         return Err(not_started(format_args!("a table takes no {option}")));
     }
     if let (Some(rest), Some(output)) = (&command.rest, &command.output) {
-        if is_one_place(
-            &from_directory(global, rest),
-            &from_directory(global, output),
-        ) {
+        let [rest, output] = [rest, output].map(|path| from_directory(global, path));
+        if listing::is_one_place(&rest, &output) {
             return Err(not_started("--rest and the output are the same file"));
         }
     }
@@ -107,16 +105,6 @@ fn refused(command: &Walk, global: &Global) -> Option<&'static str> {
     found
         .map(|(_, option)| option)
         .or(is_other_part.then_some("other format for a part than parquet"))
-}
-
-/// Whether both are the same name in the same directory.
-fn is_one_place(one: &Path, other: &Path) -> bool {
-    let directory = |path: &Path| {
-        let parent = path.parent().unwrap_or(path);
-        hedgerow_fs::real_path(&Path::new(".").join(parent)).ok()
-    };
-    let is_same = directory(one).is_some_and(|found| directory(other) == Some(found));
-    one.file_name() == other.file_name() && is_same
 }
 
 fn part(

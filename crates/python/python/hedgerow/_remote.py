@@ -24,8 +24,13 @@ def is_url(path: object) -> bool:
 
 @contextmanager
 def output(path: Path, options: dict[str, Any] | None, replace: bool) -> Iterator[Path]:
-    """The file to write for *path*. What is behind a URL is sent when it is complete."""
+    """The file to write for *path*. What is behind a URL is sent when it is complete.
+
+    :raises FileExistsError: there is a file already, before anything is read for the new one.
+    """
     if not is_url(path):
+        if not replace and _os.path.isfile(path):
+            raise FileExistsError(_errno.EEXIST, _os.strerror(_errno.EEXIST), _os.fspath(path))
         yield path
         return
     system, target = _located(path, options)

@@ -2,7 +2,7 @@
 
 use super::stat::stat_result;
 use crate::error::os_error;
-use crate::path::bytes_of;
+use crate::path::borrowed_bytes_of;
 use hedgerow::walk::{stat_path, FileKind, OpenDirectory, Stat};
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::intern;
@@ -94,7 +94,7 @@ impl DirEntry {
             prefix_bytes, open, ..
         } = &*self.directory
         {
-            let name = bytes_of(self.name.bind(py))?;
+            let name = borrowed_bytes_of(self.name.bind(py))?;
             let stat = py.detach(|| match open.upgrade().filter(|_| !follow) {
                 Some(directory) => directory.stat(&name),
                 None => {

@@ -19,17 +19,17 @@ pub(super) fn stat_result<'py>(
     let Some(class) = CLASS.get_or_try_init(py, || known_class(py))? else {
         return Ok(None);
     };
-    let times = [stat.atime, stat.mtime, stat.ctime];
-    let [Some(atime_ns), Some(mtime_ns), Some(ctime_ns)] = times.map(nanoseconds) else {
+    let Some(atime) = Moment::of(py, stat.atime)? else {
+        return Ok(None);
+    };
+    // Most files were changed when they were written: one object serves for equal times.
+    let Some(mtime) = atime.or_of(py, stat.mtime)? else {
+        return Ok(None);
+    };
+    let Some(ctime) = mtime.or_of(py, stat.ctime)? else {
         return Ok(None);
     };
     let number = |value: u64| value.into_pyobject(py).map(Bound::into_any);
-    let signed = |value: i64| value.into_pyobject(py).map(Bound::into_any);
-    let seconds = |time: Timestamp| {
-        // In this order, as Python does: another one rounds in another way.
-        let seconds = time.seconds as f64 + 1e-9 * f64::from(time.nanoseconds);
-        PyFloat::new(py, seconds).into_any()
-    };
     let fields: [Bound<'py, PyAny>; FIELDS] = [
         number(stat.mode.into())?,
         number(stat.ino)?,
@@ -38,15 +38,15 @@ pub(super) fn stat_result<'py>(
         number(stat.uid.into())?,
         number(stat.gid.into())?,
         number(stat.size)?,
-        signed(stat.atime.seconds)?,
-        signed(stat.mtime.seconds)?,
-        signed(stat.ctime.seconds)?,
-        seconds(stat.atime),
-        seconds(stat.mtime),
-        seconds(stat.ctime),
-        signed(atime_ns)?,
-        signed(mtime_ns)?,
-        signed(ctime_ns)?,
+        atime.seconds,
+        mtime.seconds,
+        ctime.seconds,
+        atime.fraction,
+        mtime.fraction,
+        ctime.fraction,
+        atime.nanoseconds,
+        mtime.nanoseconds,
+        ctime.nanoseconds,
         number(stat.io_bytes)?,
         number(stat.blocks)?,
         number(stat.rdev)?,
@@ -55,9 +55,41 @@ pub(super) fn stat_result<'py>(
     Ok(Some(class.bind(py).call1((fields,))?))
 }
 
-fn nanoseconds(time: Timestamp) -> Option<i64> {
-    let seconds = time.seconds.checked_mul(NANOSECONDS)?;
-    seconds.checked_add(time.nanoseconds.into())
+/// A time in the three forms of `os.stat_result`.
+#[derive(Clone)]
+struct Moment<'py> {
+    time: Timestamp,
+    seconds: Bound<'py, PyAny>,
+    /// Seconds as a `float`.
+    fraction: Bound<'py, PyAny>,
+    nanoseconds: Bound<'py, PyAny>,
+}
+
+impl<'py> Moment<'py> {
+    /// `None` if its nanoseconds do not fit.
+    fn of(py: Python<'py>, time: Timestamp) -> PyResult<Option<Self>> {
+        let whole = time.seconds.checked_mul(NANOSECONDS);
+        let Some(nanoseconds) = whole.and_then(|whole| whole.checked_add(time.nanoseconds.into()))
+        else {
+            return Ok(None);
+        };
+        // In this order, as Python does: another one rounds in another way.
+        let fraction = time.seconds as f64 + 1e-9 * f64::from(time.nanoseconds);
+        Ok(Some(Moment {
+            time,
+            seconds: time.seconds.into_pyobject(py)?.into_any(),
+            fraction: PyFloat::new(py, fraction).into_any(),
+            nanoseconds: nanoseconds.into_pyobject(py)?.into_any(),
+        }))
+    }
+
+    /// The same objects if it is this time, otherwise those of `time`.
+    fn or_of(&self, py: Python<'py>, time: Timestamp) -> PyResult<Option<Self>> {
+        if time == self.time {
+            return Ok(Some(self.clone()));
+        }
+        Moment::of(py, time)
+    }
 }
 
 /// The class, if its fields are those that are known here.

@@ -4,7 +4,7 @@ use hedgerow_numbers::Shard;
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Which entries belong to a part: those at its share of the sum of all [`weight`]s.
+/// Which entries belong to a part: those at its share of the sum of all weights: sizes, and something for each entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartRange {
     /// The share.

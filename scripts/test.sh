@@ -117,14 +117,18 @@ run_beside() {
 
 # The Python package's tests mostly wait. What is said beside them is shown after what they say.
 run_rest() {
-    local beside failed=0
+    local failed=0
     beside=$(mktemp -d)
     : >"$beside/log"
+    # As a job, or it would ignore the signals of the keyboard; whoever interrupts this script ends it.
+    set -m
     run_beside "$beside/log" >"$beside/said" 2>&1 &
+    job=$!
+    set +m
+    trap 'kill -- "-$job" 2>/dev/null || true; rm -rf "$beside"' EXIT
     run_python || failed=1
-    wait $! || failed=1
+    wait "$job" || failed=1
     cat "$beside/said" && cat "$beside/log" >>"$log"
-    rm -rf "$beside"
     return "$failed"
 }
 

@@ -63,7 +63,7 @@ pub fn choose(words: &[OsString], variables: &Variables) -> Result<Ours, Gits> {
     if variables.get("GIT_ALLOW_NULL_SHA1").is_some() {
         return Err(gits("GIT_ALLOW_NULL_SHA1".to_owned()));
     }
-    // Paths in quotes, or relative to the top of the working tree.
+    // Git takes relative paths from the top of the working tree. Those in quotes are not looked into.
     let alternates = variables.get("GIT_ALTERNATE_OBJECT_DIRECTORIES");
     let alternates = alternates.unwrap_or_default();
     let mut parts = alternates.as_bytes().split(|byte| *byte == b':');

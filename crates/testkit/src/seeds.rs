@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// An ordinary run of the tests plays one seed of so many.
-const SAMPLE: usize = 6;
+const SAMPLE: usize = 4;
 /// And one variant of so many.
 const VARIANTS: usize = 3;
 

@@ -18,7 +18,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// Histories of an ordinary run.
-const HISTORIES: u64 = 8;
+const HISTORIES: u64 = 12;
 /// Commands in each.
 const COMMANDS: usize = 40;
 

@@ -461,16 +461,22 @@ fn replacing(target: &str) -> [Vec<&str>; 3] {
     ]
 }
 
+/// Twins with a file at `path` that only the submodule ignores.
+fn with_ignored(scene: &Scene, path: &str) -> Pair {
+    let mut pair = scene.pair("add");
+    pair.each("ignored by the submodule", |it| {
+        it.write(".git/modules/sub/info/exclude", "f\n");
+        it.write(path, "mine\n");
+    });
+    pair
+}
+
 /// The rules of the repository around it decide, and those in the directory.
 #[test]
 fn what_only_a_submodule_ignores_is_not_overwritten_by_a_directory_that_comes_into_its_place() {
     let scene = Scene::new("sha1");
     for words in replacing("dir") {
-        let mut pair = scene.pair("add");
-        pair.each("ignored by the submodule", |it| {
-            it.write(".git/modules/sub/info/exclude", "f\n");
-            it.write("sub/f", "mine\n");
-        });
+        let mut pair = with_ignored(&scene, "sub/f");
         let outcome = pair.same(&words);
         assert_ne!(outcome.code, 0, "{}", pair.story);
         let path = pair.our.root.join("sub/f");
@@ -491,11 +497,7 @@ fn a_file_comes_into_the_place_of_a_submodule_with_nothing_but_what_is_ignored()
     let scene = Scene::new("sha1");
     for words in replacing("file") {
         for path in ["sub/f", "sub/f/deep"] {
-            let mut pair = scene.pair("add");
-            pair.each("ignored by the submodule", |it| {
-                it.write(".git/modules/sub/info/exclude", "f\n");
-                it.write(path, "mine\n");
-            });
+            let mut pair = with_ignored(&scene, path);
             let outcome = pair.same(&words);
             assert_eq!(outcome.code, 0, "{}", pair.story);
         }

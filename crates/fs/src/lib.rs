@@ -83,7 +83,7 @@ pub use mapped_file::MappedFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use mount::{
     is_layer_in_use, knows_file_system, may_mount, mount_image, mount_overlay, prepare_overlay,
-    unmount, Overlay,
+    unmount, OpenImage, Overlay,
 };
 pub use mount_table::{mount_at, mounts, Mount};
 pub use output_file::OutputFile;

@@ -37,19 +37,58 @@ pub struct Overlay<'p> {
 /// A file system that the kernel does not mount from a file gets a loop device, which goes with the
 /// mount.
 pub fn mount_image(kind: &str, image: &Path, at: &Path) -> Result<()> {
-    let mounted = fault::check(Op::Mount).and_then(|()| {
-        let own = PathBuf::from(image);
-        match image_context(kind, &own) {
-            // ENOTBLK: this kernel or this file system wants a device.
-            Err(error) if error.raw_os_error() == Some(Errno::NOTBLK.raw_os_error()) => {
-                let device = LoopDevice::attach(image)?;
-                attach(&image_context(kind, device.path())?, image_flags(), at)
-            }
-            context => attach(&context?, image_flags(), at),
-        }
-    });
+    let mounted = fault::check(Op::Mount)
+        .and_then(|()| image_mount(kind, image))
+        .and_then(|mount| move_to(&mount, at));
     mounted.map_err(|source| Error::new("mount", image, source))
 }
+
+/// An image that is mounted for this process alone, nowhere in the tree of directories: however the
+/// process ends, nothing is left.
+#[derive(Debug)]
+pub struct OpenImage(OwnedFd);
+
+impl OpenImage {
+    /// As [`mount_image`].
+    ///
+    /// # Errors
+    /// If it cannot be mounted.
+    pub fn open(kind: &str, image: &Path) -> Result<Self> {
+        let mounted = fault::check(Op::Mount).and_then(|()| image_mount(kind, image));
+        let mount = mounted.map_err(|source| Error::new("mount", image, source))?;
+        Ok(OpenImage(mount))
+    }
+
+    /// The directory with its contents, in this process.
+    pub fn path(&self) -> PathBuf {
+        format!("/proc/self/fd/{}/.", self.0.as_raw_fd()).into()
+    }
+}
+
+/// The mount of an image, at no place yet.
+fn image_mount(kind: &str, image: &Path) -> io::Result<OwnedFd> {
+    let named = if image.as_os_str().len() > SOURCE_BYTES {
+        None
+    } else {
+        match image_context(kind, image) {
+            // ENOTBLK: this kernel or this file system wants a device.
+            Err(error) if error.raw_os_error() == Some(Errno::NOTBLK.raw_os_error()) => None,
+            context => Some(context?),
+        }
+    };
+    let context = match named {
+        Some(context) => context,
+        None => image_context(kind, LoopDevice::attach(image)?.path())?,
+    };
+    Ok(fsmount(
+        &context,
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        image_flags(),
+    )?)
+}
+
+/// The longest source that fsconfig(2) takes, in bytes.
+const SOURCE_BYTES: usize = 255;
 
 /// Whoever made an image gets no rights of another user by it.
 const HARMLESS: MountAttrFlags =
@@ -75,6 +114,10 @@ fn open_context(kind: &str) -> io::Result<OwnedFd> {
 /// Mounts a file system on the directory `at`.
 fn attach(context: &OwnedFd, flags: MountAttrFlags, at: &Path) -> io::Result<()> {
     let mount = fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, flags)?;
+    move_to(&mount, at)
+}
+
+fn move_to(mount: &OwnedFd, at: &Path) -> io::Result<()> {
     let empty_path = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     Ok(move_mount(mount.as_fd(), "", CWD, at, empty_path)?)
 }

@@ -2,7 +2,7 @@
 
 use crate::store::{lock_position, StoredImage};
 use crate::{Error, Result};
-use hedgerow_fs::{create_directories, mount_at, mount_image, real_path, RangeLock};
+use hedgerow_fs::{create_directories, mount_at, real_path, RangeLock};
 use std::path::{Path, PathBuf};
 
 /// The place where an image is mounted.
@@ -71,11 +71,7 @@ impl Base {
         let _lock = self.lock()?;
         create_directories(&path)?;
         if !self.is_mounted()? {
-            image.check()?;
-            mount_image(image.kind.name(), &image.path, &path).map_err(|error| Error::Image {
-                path: image.path.clone(),
-                reason: error.reason(),
-            })?;
+            image.mount_on(&path)?;
         }
         Ok(Lower { path, _lock })
     }

@@ -196,6 +196,57 @@ fn a_killed_move_is_ended_by_mounting() {
 }
 
 #[test]
+fn a_killed_mount_of_a_commit_leaves_no_image_mounted() {
+    if !can_mount() || !require("strace") {
+        return;
+    }
+    let scene = Scene::new();
+    // Either of these ends what was left, and nothing but the mount of the commit is its own.
+    let clear = |what: &str| {
+        scene.hedgerow("r", "worktree prune").ok(what);
+        let left = scene.mounted();
+        let is_whole = left.contains(&scene.path("w"));
+        assert!(is_whole || left.is_empty(), "{what}: {left:?}");
+        if is_whole {
+            scene.hedgerow("r", "unmount ../w").ok(what);
+        }
+        assert_eq!(scene.mounted(), Vec::<std::path::PathBuf>::new(), "{what}");
+    };
+    sweep(&scene, "mount HEAD ../w", &|what| clear(what));
+    sweep(&scene, "unmount ../w", &|what| {
+        clear(what);
+        scene.hedgerow("r", "mount HEAD ../w").ok(what);
+    });
+    clear("the end");
+    for line in ["mount HEAD ../w", "mount --read-only HEAD ../w"] {
+        let _ = std::fs::remove_dir(scene.path("w"));
+        for number in 1..=2 {
+            let mut command = isolated("strace");
+            command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=move_mount"]);
+            command.args([
+                "-e",
+                &format!("inject=move_mount:signal=TERM:when={number}"),
+            ]);
+            let Program::Hedgerow(hedgerow) = HEDGEROW else {
+                unreachable!("it is no git");
+            };
+            command.arg(hedgerow).args(line.split(' '));
+            command.current_dir(scene.path("r"));
+            let ended = run(command);
+            let calls = if line.contains("only") { 1 } else { 2 };
+            if number <= calls {
+                assert_eq!(ended.code, 143, "{line}: {ended:?}");
+                assert!(!scene.path("w").exists(), "{line}");
+            }
+            if scene.path("w").exists() {
+                scene.hedgerow("r", "unmount ../w").ok(line);
+            }
+            assert_eq!(scene.mounted(), Vec::<std::path::PathBuf>::new(), "{line}");
+        }
+    }
+}
+
+#[test]
 fn a_killed_mount_is_repeated() {
     if !can_mount() || !require("strace") {
         return;

@@ -55,3 +55,36 @@ fn what_cannot_be_mounted_or_unmounted_is_refused() {
     scene.hedgerow("r", "mount HEAD ../m").ok("mount");
     assert_eq!(scene.read("m/a"), "one\n");
 }
+
+#[test]
+fn a_cut_image_is_refused_and_a_long_path_is_none() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.hedgerow("r", "mount HEAD ../m").ok("mount");
+    scene.hedgerow("r", "unmount ../m").ok("unmount");
+    let images = std::fs::read_dir(scene.path("r/.git/hedgerow/images")).unwrap();
+    let mut images = images.map(|entry| entry.unwrap().path());
+    let image = images.find(|path| path.extension().is_some_and(|end| end != "index"));
+    let file = std::fs::File::options().write(true).open(image.unwrap());
+    file.unwrap().set_len(2048).unwrap();
+    std::fs::remove_dir(scene.path("m")).unwrap();
+    for line in ["mount HEAD ../m", "mount --read-only HEAD ../m"] {
+        let error = scene.hedgerow("r", line).failed(2, line);
+        assert!(
+            error.contains("delete it if it is damaged"),
+            "{line}: {error}"
+        );
+        assert!(!scene.path("m").exists(), "{line}");
+    }
+    // The kernel takes no longer name of an image than 255 bytes.
+    let long = scene.path(&format!("{0}/{0}", "l".repeat(120)));
+    std::fs::create_dir_all(&long).unwrap();
+    let scene = Scene::at(&long.canonicalize().unwrap()).among_others();
+    scene.hedgerow("r", "mount HEAD ../m").ok("mount");
+    assert_eq!(scene.tree("m"), scene.tree("r"));
+    scene.hedgerow("r", "image-store verify").ok("verify");
+    scene.hedgerow("r", "unmount ../m").ok("unmount");
+    assert_eq!(scene.mounted(), Vec::<PathBuf>::new());
+}

@@ -50,6 +50,25 @@ fn several_mount_at_once() {
 }
 
 #[test]
+fn mounting_and_unmounting_a_commit_and_checking_its_image_end() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    for round in 0..15 {
+        let lines = ["unmount -f ../m", "mount HEAD ../m", "image-store verify"];
+        let [unmounted, mounted, verified]: [Outcome; 3] =
+            at_once(&scene, &lines).try_into().unwrap();
+        assert!([0, 2].contains(&unmounted.code), "{round}: {unmounted:?}");
+        assert!([0, 2].contains(&mounted.code), "{round}: {mounted:?}");
+        // The first time, the image may not be there yet.
+        verified.ok("verify");
+    }
+    scene.hedgerow("r", "unmount -f ../m");
+    assert_eq!(scene.mounted(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
 fn one_of_several_adds_gets_the_place() {
     if !can_mount() {
         return;

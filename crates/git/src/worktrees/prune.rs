@@ -2,7 +2,7 @@
 
 use super::links::is_there;
 use super::list::WorkingTree;
-use super::mounted::{changes, hold, lock_half_made, release_image, remove_held};
+use super::mounted::{changes, hold, lock_half_made, release_image, release_unused, remove_held};
 use super::tree_removal::remove_tree;
 use super::words::real_as_far_as_it_goes;
 use crate::dates::Expiry;
@@ -134,6 +134,9 @@ fn prune_lost(
             lost.remove()?;
             release_image(repository, &lost.image);
         }
+    }
+    if !dry_run {
+        release_unused(repository);
     }
     Ok(())
 }

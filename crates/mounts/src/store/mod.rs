@@ -11,7 +11,8 @@ pub(crate) use name::lock_position;
 pub use name::ImageName;
 
 use crate::{Error, ImageKind, Result};
-use hedgerow_fs::{create_directories, list_directory, stat, RangeLock, Timestamp};
+use hedgerow_fs::Timestamp;
+use hedgerow_fs::{create_directories, list_directory, mount_image, stat, OpenImage, RangeLock};
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -52,6 +53,31 @@ impl StoredImage {
             path: self.path.clone(),
             reason,
         })
+    }
+
+    /// Mounts it on the directory `at`, unless it is cut.
+    ///
+    /// # Errors
+    /// [`Error::Image`].
+    pub fn mount_on(&self, at: &Path) -> Result<()> {
+        self.check()?;
+        mount_image(self.kind.name(), &self.path, at).map_err(|error| self.unmountable(&error))
+    }
+
+    /// Mounts it for this process alone, unless it is cut.
+    ///
+    /// # Errors
+    /// [`Error::Image`].
+    pub fn open(&self) -> Result<OpenImage> {
+        self.check()?;
+        OpenImage::open(self.kind.name(), &self.path).map_err(|error| self.unmountable(&error))
+    }
+
+    fn unmountable(&self, error: &hedgerow_fs::Error) -> Error {
+        Error::Image {
+            path: self.path.clone(),
+            reason: error.reason(),
+        }
     }
 }
 

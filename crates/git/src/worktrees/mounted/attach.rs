@@ -3,6 +3,7 @@
 use super::held::{hold, layered, lock_half_made, Held, INITIALIZING, LOCK_REASON};
 use super::images::{mount_image, mounts, note_user, recorded_store, Images, Wanted};
 use super::maker::ImageMaker;
+use super::plain::is_below_plain;
 use crate::index::Index;
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
@@ -372,6 +373,16 @@ pub(crate) fn release(repository: &Repository, layers: &LayeredTree) {
     }
 }
 
+/// The same for all images: whoever is killed while mounting or unmounting leaves one that nothing is on.
+pub(crate) fn release_unused(repository: &Repository) {
+    let entries = hedgerow_fs::list_directory(&mounts(repository));
+    for entry in entries.ok().flatten().unwrap_or_default() {
+        if let Ok(image) = entry.name.to_str() {
+            release_image(repository, image);
+        }
+    }
+}
+
 /// The same for the image with this name.
 pub(crate) fn release_image(repository: &Repository, image: &str) {
     let is_on = |tree: &WorkingTree| {
@@ -383,7 +394,7 @@ pub(crate) fn release_image(repository: &Repository, image: &str) {
     };
     let is_used = || {
         let trees = repository.worktrees();
-        trees.map_or(true, |trees| trees.iter().any(is_on))
+        trees.map_or(true, |trees| trees.iter().any(is_on)) || is_below_plain(repository, image)
     };
     // One that somebody else uses stays mounted.
     let _ = Base::new(&mounts(repository), image).unmount_unless(&is_used);

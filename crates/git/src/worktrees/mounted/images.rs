@@ -388,23 +388,18 @@ impl<'a> Images<'a> {
             commit: None,
             reference: None,
         };
-        found.check()?;
+        // Mounted apart: nobody waits, and nothing is left of a check that is killed.
+        let opened = found.open()?;
         read_index(self.repository, found)?;
         let checkout = self.checked_out(&wanted, 0);
-        let base = Base::new(&mounts(self.repository), &found.name.to_string());
-        let was_mounted = base.is_mounted()?;
-        let root = mount_image(self.repository, found)?.path;
         let walk = WalkOptions {
             execution: self.execution.clone(),
             metadata: true,
             ..WalkOptions::default()
         };
         let compared = nodes_of_checkout(self.repository, &checkout, |nodes| {
-            nodes_of_directory(&root, walk, |stored| differences(stored, nodes))
+            nodes_of_directory(&opened.path(), walk, |stored| differences(stored, nodes))
         })?;
-        if !was_mounted {
-            base.unmount_unless(&|| false)?;
-        }
         let unreadable = |error: NodeError| Error::Setup {
             reason: format!(
                 "cannot compare the image '{}': {error}",

@@ -20,7 +20,7 @@ mod watch;
 mod wish;
 
 pub(crate) use attach::{
-    drop_plain_link, move_top, point_to_top, release, release_image, remove_held,
+    drop_plain_link, move_top, point_to_top, release, release_image, release_unused, remove_held,
 };
 pub(crate) use fill::{fill, put_on_image, take_off_image, Checkout, OnImage};
 pub(crate) use held::{

@@ -1,8 +1,8 @@
 //! Mounting a commit without a working tree: a look at its files, or a place to try something.
 
-use super::images::{mount_image, Images, Wanted};
+use super::images::{mount_image, Found, Images, Wanted};
 use super::maker::ImageMaker;
-use super::{lock_place, release};
+use super::{lock_place, release_image, release_unused};
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
 use crate::worktrees::words::real_as_far_as_it_goes;
@@ -14,6 +14,7 @@ use hedgerow_fs::{create_directories, list_directory, may_mount, mount_at, real_
 use hedgerow_mounts::{hindrance, lost_trees, ImageKind, LayeredTree, TreeState};
 use hedgerow_pack::ObjectKind;
 use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -65,30 +66,78 @@ pub fn mount_revision(
             None => images.make(&wanted, None, &mut warnings),
         }
     })?;
+    let is_made = hedgerow_fs::lstat(&top)?.is_none();
     create_directories(&top)?;
     let top = real_path(&top)?;
-    if read_only {
-        hedgerow_fs::mount_image(found.image.kind.name(), &found.image.path, &top)?;
-        return Ok(warnings);
+    let mounted = put_on(repository, &found, &top, read_only, execution);
+    if mounted.is_err() && is_made {
+        // One that somebody uses meanwhile stays.
+        let _ = hedgerow_fs::remove_directory(&top);
     }
-    let name = found.image.name.to_string();
-    let lower = mount_image(repository, &found.image)?;
+    mounted.map(|()| warnings)
+}
+
+/// Mounts an image on the empty directory `top`. Nothing stays mounted if it is cancelled.
+fn put_on(
+    repository: &Repository,
+    found: &Found,
+    top: &Path,
+    read_only: bool,
+    execution: &Execution,
+) -> Result<()> {
+    let is_cancelled = || execution.cancel.is_cancelled();
+    if read_only {
+        found.image.mount_on(top)?;
+        if is_cancelled() {
+            hedgerow_fs::unmount(top, false)?;
+            return Err(Error::Interrupted);
+        }
+        return Ok(());
+    }
+    // The place first, then the image: as everywhere, so that nobody waits for somebody who waits.
+    let _lock = lock_place(repository, top)?;
+    if list_directory(top)?.is_some_and(|entries| !entries.is_empty()) {
+        let reason = format!("'{}' is not an empty directory", top.display());
+        return Err(Error::Setup { reason });
+    }
     let state = TreeState {
-        image: name,
-        store: found.store,
+        image: found.image.name.to_string(),
+        store: found.store.clone(),
         mtime_s: 0,
         is_privileged: may_mount().1,
     };
-    let directory = place(repository, &top);
-    let _lock = lock_place(repository, &top)?;
-    if list_directory(&top)?.is_some_and(|entries| !entries.is_empty()) {
-        return refused(format!("'{path}' is not an empty directory"));
+    let directory = place(repository, top);
+    remove_tree(&directory)?;
+    let mounted = mount_image(repository, &found.image).and_then(|lower| {
+        let layers = LayeredTree::create(&directory, top, state)?;
+        layers.save()?;
+        Ok(layers.mount_unsigned(top, &lower)?)
+    });
+    if mounted.is_ok() && !is_cancelled() {
+        return Ok(());
+    }
+    if mounted.is_ok() {
+        hedgerow_fs::unmount(top, false)?;
     }
     remove_tree(&directory)?;
-    let layers = LayeredTree::create(&directory, &top, state)?;
-    layers.save()?;
-    layers.mount_unsigned(&top, &lower)?;
-    Ok(warnings)
+    release_image(repository, &found.image.name.to_string());
+    mounted.and(Err(Error::Interrupted))
+}
+
+/// Whether a mount that [`mount_revision`] made is on the image with this name.
+pub(super) fn is_below_plain(repository: &Repository, image: &str) -> bool {
+    let places = repository.common_dir().join(PLACES);
+    let Ok(entries) = list_directory(&places) else {
+        return true;
+    };
+    entries.unwrap_or_default().iter().any(|entry| {
+        let directory = places.join(OsStr::from_bytes(&entry.name));
+        let layers = LayeredTree::open(&directory).ok().flatten();
+        layers.is_some_and(|layers| {
+            layers.state().is_ok_and(|state| state.image == image)
+                && layers.places().is_ok_and(|places| !places.is_empty())
+        })
+    })
 }
 
 /// Removes the mount that [`mount_revision`] made on the directory `path`. Changes of its files are
@@ -112,7 +161,7 @@ pub fn unmount_revision(repository: &Repository, path: &BStr, force: bool) -> Re
         }
         layers.refuse_busy()?;
         remove_tree(&directory)?;
-        release(repository, &layers);
+        release_unused(repository);
         return Ok(());
     }
     if let Some(lost) = lost_trees()?.into_iter().find(|lost| lost.top == top) {

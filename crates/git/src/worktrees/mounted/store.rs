@@ -1,8 +1,8 @@
 //! What is in the stores of images: listing, removing, checking.
 
 use super::images::{mounts, Images, Stores};
-use super::layers_of;
 use super::maker::ImageMaker;
+use super::{layers_of, release_unused};
 use crate::config::MountSettings;
 use crate::repository::Repository;
 use crate::Result;
@@ -102,6 +102,9 @@ pub fn list_images(repository: &Repository) -> Result<Vec<ImageUse>> {
 pub fn prune_images(repository: &Repository, all: bool, dry_run: bool) -> Result<Vec<StoredImage>> {
     let settings = MountSettings::load(repository.config())?;
     let limit_bytes = if all { 0 } else { settings.store_bytes };
+    if !dry_run {
+        release_unused(repository);
+    }
     let mut removed = Vec::new();
     for store in Stores::new(repository, &settings).all() {
         let needed = needed(repository, store)?;
@@ -134,6 +137,10 @@ pub fn verify_images(
                 Some(paths) if paths.is_empty() => ImageCheck::Sound,
                 Some(paths) => ImageCheck::Differs(paths),
             });
+        // One that was pruned meanwhile is none.
+        if check.is_err() && hedgerow_fs::lstat(&image.path)?.is_none() {
+            continue;
+        }
         visit(&image, check);
     }
     Ok(())

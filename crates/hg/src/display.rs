@@ -13,8 +13,8 @@ pub struct Display {
     /// Whether paths are shown relative to the current directory (`true`) or to the root; `None` if
     /// that depends on whether paths were given.
     pub relative: Option<bool>,
-    /// Settings that would change the output but are not supported.
-    pub unsupported: Vec<&'static str>,
+    /// Settings that would change the output, or run something, but are not supported.
+    pub unsupported: Vec<String>,
 }
 
 impl Repository {
@@ -30,9 +30,24 @@ impl Repository {
         };
         let of_command = config.boolean("commands.status.relative")?;
         let mut unsupported = Vec::new();
-        let terse = config.get("commands", "status.terse");
-        if terse.is_some_and(|value| !value.is_empty()) {
-            unsupported.push("commands.status.terse");
+        for (section, key) in [
+            ("commands", "status.terse"),
+            ("alias", "status"),
+            ("defaults", "status"),
+        ] {
+            if config
+                .get(section, key)
+                .is_some_and(|value| !value.is_empty())
+            {
+                unsupported.push(format!("{section}.{key}"));
+            }
+        }
+        for (name, value) in config.section("hooks") {
+            // What follows a dot tells several hooks apart.
+            let event = name.split(|byte| *byte == b'.').next();
+            if !value.is_empty() && matches!(event, Some(b"pre-status" | b"post-status")) {
+                unsupported.push(format!("hooks.{name}"));
+            }
         }
         Ok(Display {
             quiet: config.boolean("ui.quiet")?.unwrap_or(false),

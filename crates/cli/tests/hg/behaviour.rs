@@ -188,10 +188,23 @@ fn paths_are_shown_as_configured() {
         said.contains(".hg/hgrc:2: unexpected leading whitespace: nonsense"),
         "{said}"
     );
-    fs::write(root.join(".hg/hgrc"), "[commands]\nstatus.terse = u\n").unwrap();
-    let ours = bench.ours(&root, &[]);
-    let said = String::from_utf8(ours.stderr).unwrap();
-    assert_eq!(said, "warning: 'commands.status.terse' is not supported\n");
+    for (section, key) in [
+        ("commands", "status.terse"),
+        ("alias", "status"),
+        ("defaults", "status"),
+        ("hooks", "pre-status"),
+        ("hooks", "post-status.second"),
+    ] {
+        let setting = format!("[{section}]\n{key} = status -m\n");
+        fs::write(root.join(".hg/hgrc"), setting).unwrap();
+        let ours = bench.ours(&root, &[]);
+        let said = String::from_utf8(ours.stderr).unwrap();
+        let warned = format!("warning: '{section}.{key}' is not supported\n");
+        assert_eq!(said, warned);
+        let mut command = bench.command(&root, &[]);
+        let plain = command.env("HGPLAIN", "").output().unwrap();
+        assert_eq!(plain.stderr.is_empty(), section != "hooks", "{key}");
+    }
 }
 
 #[test]

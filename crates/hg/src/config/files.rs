@@ -170,11 +170,10 @@ fn forget_looks(config: &mut Config) {
     for name in LOOKS {
         config.unset(b"ui".as_bstr(), name.as_bytes().as_bstr());
     }
-    let names: Vec<BString> = config
-        .section("commands")
-        .map(|(name, _)| name.to_owned())
-        .collect();
-    for name in names {
-        config.unset(b"commands".as_bstr(), name.as_bstr());
+    for section in ["commands", "alias", "defaults"] {
+        let names = config.section(section).map(|(name, _)| name.to_owned());
+        for name in names.collect::<Vec<BString>>() {
+            config.unset(section.as_bytes().as_bstr(), name.as_bstr());
+        }
     }
 }

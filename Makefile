@@ -7,8 +7,8 @@ PYTHON ?= python3
 .DEFAULT_GOAL := build
 .PHONY: build install uninstall demo test torture fuzz fuzz-smoke sanitize lint dist wheel docs bench bench-smoke instructions clean help
 
-build: ## build the release binary, target/release/hedgerow
-	@. scripts/toolchain.sh && $(CARGO) build --locked --release -p hedgerow-cli
+build: ## build the release binary, target/release/hedgerow (DYNAMIC=1: with shared libraries)
+	@bash scripts/build.sh
 
 install: build ## install below PREFIX=/usr/local (DESTDIR=, LINKS="names"|all, FORCE=1)
 	@bash scripts/install.sh install

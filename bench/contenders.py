@@ -57,7 +57,8 @@ def build():
         subprocess.run(["cargo", "test", "--locked", "--workspace", "-q", "--no-run"],
                        cwd=ROOT, check=True)
         return
-    for package in (["-p", "hedgerow-cli"], ["-p", "hedgerow-writer", "--example", "limit"],
+    subprocess.run(["bash", str(ROOT / "scripts/build.sh"), "-q"], cwd=ROOT, check=True)
+    for package in (["-p", "hedgerow-writer", "--example", "limit"],
                     ["-p", "hedgerow-walk", "--example", "stat_limit"],
                     ["-p", "hedgerow-squashfs", "--example", "pack_limit"]):
         subprocess.run(["cargo", "build", "--locked", "--release", "-q", *package],

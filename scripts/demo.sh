@@ -119,7 +119,8 @@ build() {
     fi
     . scripts/toolchain.sh
     echo "Building hedgerow ..."
-    cargo build --locked --release -p hedgerow-cli -p hedgerow-latencyfs
+    bash scripts/build.sh
+    cargo build --locked --release -p hedgerow-latencyfs
     hedgerow=${CARGO_TARGET_DIR:-$PWD/target}/release/hedgerow
     latencyfs=${CARGO_TARGET_DIR:-$PWD/target}/release/latencyfs
 }

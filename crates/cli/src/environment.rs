@@ -59,16 +59,16 @@ pub fn output_width() -> usize {
     const USUAL: usize = 80;
     let asked = variable("COLUMNS").unwrap_or_default();
     let asked = asked.as_bytes().trim_ascii_start();
-    let digits = asked.iter().take_while(|byte| byte.is_ascii_digit());
-    let asked = digits.fold(0_usize, |number, digit| {
-        number
-            .saturating_mul(10)
-            .saturating_add(usize::from(digit - b'0'))
-    });
-    match asked {
+    let (digits, _) = asked.split_at(asked.iter().take_while(|it| it.is_ascii_digit()).count());
+    match hedgerow::numbers::unsigned(digits).unwrap_or(0) {
         0 => hedgerow_fs::terminal_width(hedgerow_fs::StandardOutput).map_or(USUAL, usize::from),
-        asked => asked,
+        asked => usize::try_from(asked).unwrap_or(usize::MAX),
     }
+}
+
+/// Refuses to read files for an image while a preloaded library pretends other owners.
+pub fn without_pretence() -> Result<(), hedgerow::image::Pretence> {
+    hedgerow::image::without_pretence(variable("LD_PRELOAD"))
 }
 
 /// Resolves a path relative to the directory that `-C` names.

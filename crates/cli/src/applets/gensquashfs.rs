@@ -98,6 +98,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     if packing.help(CONSOLE)? {
         return Ok(());
     }
+    crate::environment::without_pretence().map_err(|it| it.to_string())?;
     let directory = match (&arguments.pack_dir, &arguments.pack_file) {
         (Some(directory), _) => directory.clone(),
         (None, Some(file)) => directory_of(file),

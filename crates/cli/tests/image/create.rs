@@ -119,6 +119,36 @@ fn the_time_of_the_source_is_honoured_or_refused() {
     }
 }
 
+/// The loader ignores a library that is not there; its name is enough.
+#[test]
+fn owners_that_a_library_pretends_are_not_left_out_silently() {
+    let home = home();
+    let linked = [
+        &["mksquashfs", "tree", "image"][..],
+        &["gensquashfs", "-D", "tree", "image"],
+    ];
+    let own = ["image", "create", "tree", "image"];
+    for words in linked.into_iter().chain([&own[..]]) {
+        let mut command = hedgerow_testkit::isolated("bash");
+        command.args(["-c", "exec -a \"$0\" \"$PROGRAM\" \"$@\""]);
+        command.args(words).current_dir(home.path());
+        if words == own {
+            command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
+            command.args(words).current_dir(home.path());
+        }
+        command.env("PROGRAM", env!("CARGO_BIN_EXE_hedgerow"));
+        command.env("LD_PRELOAD", "/none/libfakeroot-sysv.so");
+        let refused = command.output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(
+            said.contains("let 'fakeroot tar -c' write an archive"),
+            "{said}"
+        );
+        assert!(!refused.status.success(), "{words:?}");
+        assert!(!home.path().join("image").exists());
+    }
+}
+
 #[test]
 fn times_that_no_image_holds_are_told_of_once() {
     let home = home();

@@ -53,6 +53,7 @@ mod create;
 mod edits;
 mod extract;
 mod files;
+mod pretence;
 mod progress;
 mod range;
 mod recipe;
@@ -68,6 +69,7 @@ pub use create::{
 pub use edits::{Edits, Time};
 pub use extract::{extract, ExtractError, ExtractOptions};
 pub use files::{Exclusion, FilesSource, Layout};
+pub use pretence::{without_pretence, Pretence};
 pub use range::read_range;
 pub use recipe::{Recipe, RecipeFiles};
 pub use times::{calendar, long_time};

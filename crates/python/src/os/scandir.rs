@@ -84,8 +84,8 @@ pub(super) fn scandir(
 
 fn scandir_descriptor(path: &Bound<'_, PyAny>, stat: bool) -> PyResult<ScandirIterator> {
     let descriptor: i32 = path.extract()?;
-    let opened = OpenDirectory::duplicate(descriptor)
-        .map_err(|error| os_error(path.py(), &error, Some(path)))?;
+    let opened =
+        OpenDirectory::duplicate(descriptor).map_err(|error| os_error(path.py(), &error, None))?;
     Ok(ScandirIterator {
         directory: Arc::new(Directory::Descriptor(descriptor)),
         flavor: Flavor::Str,

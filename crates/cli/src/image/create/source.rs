@@ -1,7 +1,7 @@
 //! The source of an image: a directory, a commit or an archive.
 
 use super::exclude;
-use crate::environment::{from_directory, of_git};
+use crate::environment::{from_directory, of_git, without_pretence};
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::image::arguments::Create;
@@ -48,6 +48,7 @@ impl<'c> NamedSource<'c> {
         } else if command.worktree_attributes && revision.is_none() {
             "--worktree-attributes needs git:REVISION as SOURCE"
         } else if takes_directory {
+            without_pretence().map_err(not_started)?;
             return Ok(NamedSource::Directory(path));
         } else if let Some(revision) = revision {
             return Ok(NamedSource::Commit(

@@ -10,7 +10,8 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 # BENCH_BUILD=tests: the programs that `cargo test` builds, where nobody looks at the figures.
 OF_TESTS = os.environ.get("BENCH_BUILD") == "tests"
 PROGRAMS = TARGET / ("debug" if OF_TESTS else "release")
-HEDGEROW = PROGRAMS / "hedgerow"
+BUILT = PROGRAMS / "hedgerow"
+HEDGEROW = BUILT if OF_TESTS else TARGET / "bench-program" / "hedgerow"
 LIMIT = PROGRAMS / "examples" / "limit"
 STAT_LIMIT = PROGRAMS / "examples" / "stat_limit"
 PACK_LIMIT = PROGRAMS / "examples" / "pack_limit"
@@ -58,6 +59,8 @@ def build():
                        cwd=ROOT, check=True)
         return
     subprocess.run(["bash", str(ROOT / "scripts/build.sh"), "-q"], cwd=ROOT, check=True)
+    # As it is installed: the pages of a file that a linker wrote are mapped one by one.
+    subprocess.run(["install", "-D", "-m", "755", str(BUILT), str(HEDGEROW)], check=True)
     for package in (["-p", "hedgerow-writer", "--example", "limit"],
                     ["-p", "hedgerow-walk", "--example", "stat_limit"],
                     ["-p", "hedgerow-squashfs", "--example", "pack_limit"]):

@@ -54,22 +54,32 @@ pub fn mount_revision(
         ));
     }
     let mut warnings = Vec::new();
-    let found = repository.with_promised(|repository| {
-        let wanted = Wanted {
-            tree,
-            commit: commit.map(|id| repository.commit(&id)).transpose()?,
-            reference: None,
-        };
-        let images = Images::new(repository, maker, execution)?;
-        match images.find(tree)? {
-            Some(found) => Ok(found),
-            None => images.make(&wanted, None, &mut warnings),
-        }
-    })?;
+    let mut find = || {
+        repository.with_promised(|repository| {
+            let wanted = Wanted {
+                tree,
+                commit: commit.map(|id| repository.commit(&id)).transpose()?,
+                reference: None,
+            };
+            let images = Images::new(repository, maker, execution)?;
+            match images.find(tree)? {
+                Some(found) => Ok(found),
+                None => images.make(&wanted, None, &mut warnings),
+            }
+        })
+    };
+    let mut found = find()?;
     let is_made = hedgerow_fs::lstat(&top)?.is_none();
     create_directories(&top)?;
     let top = real_path(&top)?;
-    let mounted = put_on(repository, &found, &top, read_only, execution);
+    let mut mounted = put_on(repository, &found, (&top, path), read_only, execution);
+    if mounted.is_err() && hedgerow_fs::lstat(&found.image.path)?.is_none() {
+        // Somebody has removed the image meanwhile.
+        mounted = find().and_then(|again| {
+            found = again;
+            put_on(repository, &found, (&top, path), read_only, execution)
+        });
+    }
     if mounted.is_err() && is_made {
         // One that somebody uses meanwhile stays.
         let _ = hedgerow_fs::remove_directory(&top);
@@ -77,11 +87,12 @@ pub fn mount_revision(
     mounted.map(|()| warnings)
 }
 
-/// Mounts an image on the empty directory `top`. Nothing stays mounted if it is cancelled.
+/// Mounts an image on the empty directory `top`, which was given as `path`. Nothing stays mounted if it
+/// is cancelled.
 fn put_on(
     repository: &Repository,
     found: &Found,
-    top: &Path,
+    (top, path): (&Path, &BStr),
     read_only: bool,
     execution: &Execution,
 ) -> Result<()> {
@@ -97,7 +108,7 @@ fn put_on(
     // The place first, then the image: as everywhere, so that nobody waits for somebody who waits.
     let _lock = lock_place(repository, top)?;
     if list_directory(top)?.is_some_and(|entries| !entries.is_empty()) {
-        let reason = format!("'{}' is not an empty directory", top.display());
+        let reason = format!("'{path}' is not an empty directory");
         return Err(Error::Setup { reason });
     }
     let state = TreeState {

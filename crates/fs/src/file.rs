@@ -6,10 +6,11 @@ use crate::interrupt::caught_signal;
 use crate::{is_absent, DirEntry, Error, FileKind, Result, Stat};
 use rustix::buffer::spare_capacity;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags, CWD};
+use rustix::fs::{Advice, FileType, Mode, OFlags, CWD};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// Interval at which a wait for a fifo checks for a signal that asks the process to end, in ms.
@@ -168,6 +169,12 @@ impl ReadFile {
             }
         }
         Ok(filled)
+    }
+
+    /// Tells the system that these bytes will be read soon: it reads them ahead if it can.
+    pub fn will_read(&self, position: u64, bytes: NonZeroU64) {
+        // It is advice: a file that cannot be read ahead is read later.
+        let _ = rustix::fs::fadvise(&self.fd, position, Some(bytes), Advice::WillNeed);
     }
 
     /// Moves the read position to the next data at or after `position`, and returns where that data

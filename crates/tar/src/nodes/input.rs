@@ -4,23 +4,71 @@ use crate::Archive;
 use hedgerow_engine::CancelToken;
 use hedgerow_fs::{ReadFile, SpoolFile};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::num::NonZeroU64;
 
 /// Size of the spool buffer in bytes.
 const PIECE_BYTES: usize = 1 << 20;
 /// How often a wait for a pipe is interrupted to check for cancellation, in milliseconds.
 const PATIENCE_MS: u32 = 100;
 
-/// Reads a regular file from a position of its own.
+/// Reads a regular file from a position of its own. After a skip it reads little: mostly, only a header
+/// is wanted before the next skip. What is skipped is read ahead where that is a part of a small
+/// member, as it would be if all was read: headers that are close together are not waited for one by
+/// one, and the contents between them are read soon.
 pub(super) struct Positioned<'f> {
-    pub(super) file: &'f ReadFile,
-    pub(super) position: u64,
+    file: &'f ReadFile,
+    position: u64,
+    /// Where the last read ended, and how much it was to read.
+    last_end: u64,
+    last_bytes: usize,
+    /// Up to here the system was told to read ahead.
+    ahead: u64,
+}
+
+/// Size of the first read after a skip, in bytes.
+const FIRST_BYTES: usize = 4 << 10;
+/// What the system is told to read ahead at once, in bytes; it reads no more at once where little is
+/// configured. It is told of twice as much.
+const AHEAD_BYTES: NonZeroU64 = NonZeroU64::new(128 << 10).expect("it is not zero");
+
+impl<'f> Positioned<'f> {
+    pub(super) fn new(file: &'f ReadFile, position: u64) -> Self {
+        Positioned {
+            file,
+            position,
+            last_end: position,
+            last_bytes: 0,
+            ahead: position,
+        }
+    }
+
+    fn read_ahead(&mut self) {
+        if self.position.abs_diff(self.last_end) > AHEAD_BYTES.get() {
+            self.ahead = self.position;
+            return;
+        }
+        let wanted = self.position.saturating_add(AHEAD_BYTES.get());
+        while self.ahead < wanted {
+            self.file.will_read(self.ahead, AHEAD_BYTES);
+            self.ahead = self.ahead.saturating_add(AHEAD_BYTES.get());
+        }
+    }
 }
 
 impl Read for Positioned<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, self.position);
+        self.read_ahead();
+        let wanted = if self.position == self.last_end {
+            self.last_bytes.saturating_mul(2)
+        } else {
+            0
+        };
+        let wanted = buffer.len().min(wanted.max(FIRST_BYTES));
+        let read = self.file.read_at(&mut buffer[..wanted], self.position);
         let count = read.map_err(|error| error.source)?;
         self.position += count as u64;
+        self.last_end = self.position;
+        self.last_bytes = wanted;
         Ok(count)
     }
 }
@@ -103,5 +151,46 @@ impl Spool {
     fn write(&mut self) -> Result<(), hedgerow_fs::Error> {
         let filled = std::mem::take(&mut self.filled);
         self.file.append(&self.buffer[..filled])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Positioned;
+    use hedgerow_fs::ReadFile;
+    use std::io::{Read, Seek, SeekFrom};
+
+    #[test]
+    fn little_is_read_after_a_skip_and_then_more() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("file");
+        let content: Vec<u8> = (0..3 << 20).map(|number: u32| (number / 7) as u8).collect();
+        std::fs::write(&path, &content).unwrap();
+        let file = ReadFile::open_stream(&path).unwrap();
+        let mut reader = Positioned::new(&file, 3);
+        let mut buffer = vec![0; 64 << 10];
+        let mut position = 3;
+        // Near skips and far ones.
+        for (skip, bytes) in [
+            (0, 4 << 10),
+            (0, 8 << 10),
+            (0, 16 << 10),
+            (10, 4 << 10),
+            (100 << 10, 4 << 10),
+            (1 << 20, 4 << 10),
+            (0, 8 << 10),
+            (0, 16 << 10),
+            (0, 32 << 10),
+            (0, 64 << 10),
+            (0, 64 << 10),
+        ] {
+            reader.seek(SeekFrom::Current(skip)).unwrap();
+            position += skip as usize;
+            assert_eq!(reader.read(&mut buffer).unwrap(), bytes);
+            assert_eq!(buffer[..bytes], content[position..][..bytes]);
+            position += bytes;
+        }
+        reader.seek(SeekFrom::End(0)).unwrap();
+        assert_eq!(reader.read(&mut buffer).unwrap(), 0);
     }
 }

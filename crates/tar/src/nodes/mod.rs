@@ -95,10 +95,7 @@ pub fn nodes_of_archive(file: ReadFile, options: &NodeOptions) -> Result<Archive
 
 /// Contents are read in place.
 fn in_place(file: ReadFile, start: u64, options: &NodeOptions) -> Result<ArchiveNodes, NodeError> {
-    let reader = Positioned {
-        file: &file,
-        position: start,
-    };
+    let reader = Positioned::new(&file, start);
     let archive = Archive::seekable(reader, read_options(options));
     let archive = archive.map_err(|error| SourceError::archive(file.path(), error))?;
     let found = read_members(archive, &file, options, |archive| {

@@ -155,6 +155,7 @@ impl Spool {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::Positioned;
     use hedgerow_fs::ReadFile;

@@ -56,19 +56,18 @@ fn pager_in_use() -> bool {
 
 /// Characters per line of standard output: from `COLUMNS`, or the terminal, or 80.
 pub fn output_width() -> usize {
-    const USUAL: usize = 80;
     let asked = variable("COLUMNS").unwrap_or_default();
     let asked = asked.as_bytes().trim_ascii_start();
     let (digits, _) = asked.split_at(asked.iter().take_while(|it| it.is_ascii_digit()).count());
     match hedgerow::numbers::unsigned(digits).unwrap_or(0) {
-        0 => hedgerow_fs::terminal_width(hedgerow_fs::StandardOutput).map_or(USUAL, usize::from),
+        0 => hedgerow_fs::terminal_width(hedgerow_fs::StandardOutput).map_or(80, usize::from),
         asked => usize::try_from(asked).unwrap_or(usize::MAX),
     }
 }
 
-/// Refuses to read files for an image while a preloaded library pretends other owners.
-pub fn without_pretence() -> Result<(), hedgerow::image::Pretence> {
-    hedgerow::image::without_pretence(variable("LD_PRELOAD"))
+/// Refuses to read files for an image, unless a description has their owners, while a library pretends others.
+pub fn without_pretence(is_described: bool) -> Result<(), hedgerow::image::Pretence> {
+    hedgerow::image::without_pretence(variable("LD_PRELOAD").filter(|_| !is_described))
 }
 
 /// Resolves a path relative to the directory that `-C` names.

@@ -2,6 +2,7 @@
 
 use super::console::Console;
 use super::packing::{number, Packing};
+use crate::environment::without_pretence;
 use crate::image::create::epoch;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{create_with, Defaults, DirectorySource, Hooks, Recipe, RecipeFiles, Source};
@@ -98,7 +99,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     if packing.help(CONSOLE)? {
         return Ok(());
     }
-    crate::environment::without_pretence().map_err(|it| it.to_string())?;
+    without_pretence(arguments.pack_file.is_some()).map_err(|it| it.to_string())?;
     let directory = match (&arguments.pack_dir, &arguments.pack_file) {
         (Some(directory), _) => directory.clone(),
         (None, Some(file)) => directory_of(file),

@@ -4,6 +4,8 @@
 use crate::support::{Repository, RunHedgerow};
 use crate::HEDGEROW;
 use hedgerow_testkit::{run, use_global_config, Outcome};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 
 /// A repository with two branches, and a clone of it with the filter.
@@ -79,6 +81,26 @@ fn directories_may_be_missing_too() {
     done(partial.hedgerow(&["checkout", "-q", "origin/old"]));
     done(partial.hedgerow(&["reset", "-q", "--hard", "origin/main"]));
     assert!(partial.git(&["status", "--porcelain"]).is_empty());
+}
+
+#[test]
+fn an_interrupted_fetch_is_not_taken_for_a_remote_that_fails() {
+    let (_origin, partial) = clone("blob:none");
+    // All processes of the group hear it, as at a terminal.
+    partial.write(".git/interrupting", "#!/bin/sh\nkill -INT 0\nsleep 5\n");
+    let server = partial.root.join(".git/interrupting");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&server, mode).unwrap();
+    let server = server.to_str().unwrap();
+    partial.git(&["config", "remote.origin.uploadpack", server]);
+    let mut command = HEDGEROW.command(&partial.root);
+    command.args(["checkout", "-q", "origin/old"]);
+    command.process_group(0);
+    let ended = run(command);
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert!(!ended.stderr.contains("is missing"), "{ended:?}");
+    assert!(partial.tree().is_empty());
+    assert!(!partial.root.join(".git/index.lock").exists());
 }
 
 #[test]

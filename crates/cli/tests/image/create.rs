@@ -123,29 +123,35 @@ fn the_time_of_the_source_is_honoured_or_refused() {
 #[test]
 fn owners_that_a_library_pretends_are_not_left_out_silently() {
     let home = home();
-    let linked = [
-        &["mksquashfs", "tree", "image"][..],
-        &["gensquashfs", "-D", "tree", "image"],
-    ];
-    let own = ["image", "create", "tree", "image"];
-    for words in linked.into_iter().chain([&own[..]]) {
+    fs::write(home.path().join("pack"), "dir /d 0755 0 0\n").unwrap();
+    let run = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
         let mut command = hedgerow_testkit::isolated("bash");
         command.args(["-c", "exec -a \"$0\" \"$PROGRAM\" \"$@\""]);
         command.args(words).current_dir(home.path());
-        if words == own {
-            command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
-            command.args(words).current_dir(home.path());
-        }
         command.env("PROGRAM", env!("CARGO_BIN_EXE_hedgerow"));
         command.env("LD_PRELOAD", "/none/libfakeroot-sysv.so");
-        let refused = command.output().unwrap();
+        command.output().unwrap()
+    };
+    for words in [
+        "hedgerow image create tree image",
+        "mksquashfs tree image",
+        "gensquashfs -D tree image",
+    ] {
+        let refused = run(words);
         let said = String::from_utf8_lossy(&refused.stderr);
-        assert!(
-            said.contains("let 'fakeroot tar -c' write an archive"),
-            "{said}"
-        );
-        assert!(!refused.status.success(), "{words:?}");
+        let hint = "let 'fakeroot tar -c' write an archive";
+        assert!(said.contains(hint), "{words}: {said}");
+        assert!(!refused.status.success(), "{words}");
         assert!(!home.path().join("image").exists());
+    }
+    // A description has the owners.
+    for words in [
+        "gensquashfs -F pack image",
+        "hedgerow image create -f --pack-file pack tree image",
+    ] {
+        let made = run(words);
+        assert!(made.status.success(), "{words}: {made:?}");
     }
 }
 

@@ -215,8 +215,11 @@ impl Repository {
                 output_to_error: true,
                 ..Process::default()
             };
-            if git.run_with_input(input.as_bytes())? == Exit::Status(0) {
-                return Ok(true);
+            match git.run_with_input(input.as_bytes())? {
+                Exit::Status(0) => return Ok(true),
+                // It was not the remote that failed.
+                _ if hedgerow_fs::caught_signal().is_some() => return Err(Error::Interrupted),
+                _ => {}
             }
         }
         Ok(false)

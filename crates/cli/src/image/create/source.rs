@@ -48,7 +48,7 @@ impl<'c> NamedSource<'c> {
         } else if command.worktree_attributes && revision.is_none() {
             "--worktree-attributes needs git:REVISION as SOURCE"
         } else if takes_directory {
-            without_pretence().map_err(not_started)?;
+            without_pretence(command.pack_file.is_some()).map_err(not_started)?;
             return Ok(NamedSource::Directory(path));
         } else if let Some(revision) = revision {
             return Ok(NamedSource::Commit(

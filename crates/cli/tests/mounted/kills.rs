@@ -42,7 +42,8 @@ fn sweep(scene: &Scene, line: &str, check: &dyn Fn(&str)) {
         number += 1;
         assert!(number < 200, "{line} never ends");
     }
-    assert!(number > 5, "{line}: only {number} calls were seen");
+    // The threads that remove a tree share its calls, and each counts its own.
+    assert!(number > 3, "{line}: only {number} calls were seen");
 }
 
 /// Where git sees a working tree, its files are there.

@@ -18,4 +18,4 @@ link=()
 if [ -z "${DYNAMIC:-}" ] && can_be_static; then
     link=(-C target-feature=+crt-static)
 fi
-cargo rustc --locked --release "$@" -p hedgerow-cli --bin hedgerow -- ${link[@]+"${link[@]}"}
+"${CARGO:-cargo}" rustc --locked --release "$@" -p hedgerow-cli --bin hedgerow -- ${link[@]+"${link[@]}"}

@@ -59,15 +59,15 @@ pub fn output_width() -> usize {
     let asked = variable("COLUMNS").unwrap_or_default();
     let asked = asked.as_bytes().trim_ascii_start();
     let (digits, _) = asked.split_at(asked.iter().take_while(|it| it.is_ascii_digit()).count());
-    match hedgerow::numbers::unsigned(digits).unwrap_or(0) {
+    match digits.to_str().unwrap_or_default().parse().unwrap_or(0) {
         0 => hedgerow_fs::terminal_width(hedgerow_fs::StandardOutput).map_or(80, usize::from),
-        asked => usize::try_from(asked).unwrap_or(usize::MAX),
+        asked => asked,
     }
 }
 
-/// Refuses to read files for an image, unless a description has their owners, while a library pretends others.
-pub fn without_pretence(is_described: bool) -> Result<(), hedgerow::image::Pretence> {
-    hedgerow::image::without_pretence(variable("LD_PRELOAD").filter(|_| !is_described))
+/// Refuses to make an image of files under fakeroot, if it gets their owners.
+pub fn refuse_fakeroot(reads_owners: bool) -> Result<(), hedgerow::image::UnderFakeroot> {
+    hedgerow::image::refuse_fakeroot(variable("LD_PRELOAD").filter(|_| reads_owners))
 }
 
 /// Resolves a path relative to the directory that `-C` names.

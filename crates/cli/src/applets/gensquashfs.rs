@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::packing::{number, Packing};
-use crate::environment::without_pretence;
+use crate::environment::refuse_fakeroot;
 use crate::image::create::epoch;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{create_with, Defaults, DirectorySource, Hooks, Recipe, RecipeFiles, Source};
@@ -99,7 +99,6 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     if packing.help(CONSOLE)? {
         return Ok(());
     }
-    without_pretence(arguments.pack_file.is_some()).map_err(|it| it.to_string())?;
     let directory = match (&arguments.pack_dir, &arguments.pack_file) {
         (Some(directory), _) => directory.clone(),
         (None, Some(file)) => directory_of(file),
@@ -123,6 +122,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     };
     let recipe = Recipe::read(files, arguments.keep_xattr, Path::to_owned);
     let recipe = recipe.map_err(|error| error.to_string())?;
+    refuse_fakeroot(recipe.reads_owners()).map_err(|it| it.to_string())?;
     let source = Source::Directory(DirectorySource {
         directory: &directory,
         selection: Selection::default(),

@@ -121,9 +121,10 @@ fn the_time_of_the_source_is_honoured_or_refused() {
 
 /// The loader ignores a library that is not there; its name is enough.
 #[test]
-fn owners_that_a_library_pretends_are_not_left_out_silently() {
+fn owners_that_fakeroot_shows_are_not_left_out_silently() {
     let home = home();
     fs::write(home.path().join("pack"), "dir /d 0755 0 0\n").unwrap();
+    fs::write(home.path().join("glob"), "glob / * * * .\n").unwrap();
     let run = |words: &str| {
         let words: Vec<&str> = words.split(' ').collect();
         let mut command = hedgerow_testkit::isolated("bash");
@@ -137,15 +138,17 @@ fn owners_that_a_library_pretends_are_not_left_out_silently() {
         "hedgerow image create tree image",
         "mksquashfs tree image",
         "gensquashfs -D tree image",
+        "gensquashfs -F glob -D tree image",
+        "hedgerow image create --pack-file glob tree image",
     ] {
         let refused = run(words);
         let said = String::from_utf8_lossy(&refused.stderr);
-        let hint = "let 'fakeroot tar -c' write an archive";
+        let hint = "an archive that 'fakeroot tar -c' writes";
         assert!(said.contains(hint), "{words}: {said}");
         assert!(!refused.status.success(), "{words}");
         assert!(!home.path().join("image").exists());
     }
-    // A description has the owners.
+    // A description names the owners.
     for words in [
         "gensquashfs -F pack image",
         "hedgerow image create -f --pack-file pack tree image",

@@ -3,36 +3,42 @@
 //! tree for one whose files were all deleted.
 
 use crate::scene::{can_mount, Scene, HEDGEROW};
-use hedgerow_testkit::{isolated, require, run, Program};
+use hedgerow_testkit::{isolated, require, run, Outcome, Program};
 
 /// The calls before which a process is killed.
 const CALLS: &str = "rename,renameat,renameat2,link,linkat,mkdir,mkdirat,unlink,unlinkat,rmdir,\
                      fsmount,move_mount,umount2";
 
-/// Runs hedgerow in the repository, killed at its call number `number`; whether it came to its end before.
-fn ends(scene: &Scene, line: &str, number: u32) -> bool {
+/// Runs hedgerow in the repository; `signal` comes before its call number `number` of `calls`.
+fn struck(scene: &Scene, line: &str, calls: &str, (signal, number): (&str, u32)) -> Outcome {
     let Program::Hedgerow(hedgerow) = HEDGEROW else {
         unreachable!("it is no git");
     };
     let mut command = isolated("strace");
-    command.args([
-        "-f",
-        "-qq",
-        "-o",
-        "/dev/null",
-        "-e",
-        &format!("trace={CALLS}"),
-    ]);
-    command.args(["-e", &format!("inject={CALLS}:signal=KILL:when={number}")]);
+    command.args(["-f", "-qq", "-o", "/dev/null"]);
+    command.args(["-e", &format!("trace={calls}")]);
+    let inject = format!("inject={calls}:signal={signal}:when={number}");
+    command.args(["-e", &inject]);
     command.arg(hedgerow).args(line.split(' '));
     command.current_dir(scene.path("r"));
-    let ended = run(command);
+    run(command)
+}
+
+/// Runs hedgerow in the repository, killed at its call number `number`; whether it came to its end before.
+fn ends(scene: &Scene, line: &str, number: u32) -> bool {
+    let ended = struck(scene, line, CALLS, ("KILL", number));
     assert!(ended.code == 0 || ended.code == 137, "{line}: {ended:?}");
     ended.code == 0
 }
 
 /// Kills `line` at each of its calls; `check` looks at what is left, ends it, and prepares the next one.
 fn sweep(scene: &Scene, line: &str, check: &dyn Fn(&str)) {
+    let seen = sweep_all(scene, line, check);
+    assert!(seen > 5, "{line}: only {seen} calls were seen");
+}
+
+/// The same for a line of any number of calls, which is returned.
+fn sweep_all(scene: &Scene, line: &str, check: &dyn Fn(&str)) -> u32 {
     let mut number = 1;
     while !ends(scene, line, number) {
         for place in ["w", "v"] {
@@ -42,8 +48,7 @@ fn sweep(scene: &Scene, line: &str, check: &dyn Fn(&str)) {
         number += 1;
         assert!(number < 200, "{line} never ends");
     }
-    // The threads that remove a tree share its calls, and each counts its own.
-    assert!(number > 3, "{line}: only {number} calls were seen");
+    number
 }
 
 /// Where git sees a working tree, its files are there.
@@ -214,26 +219,17 @@ fn a_killed_mount_of_a_commit_leaves_no_image_mounted() {
         assert_eq!(scene.mounted(), Vec::<std::path::PathBuf>::new(), "{what}");
     };
     sweep(&scene, "mount HEAD ../w", &|what| clear(what));
-    sweep(&scene, "unmount ../w", &|what| {
+    // It removes a tree by several threads, each of which counts its own calls.
+    let seen = sweep_all(&scene, "unmount ../w", &|what| {
         clear(what);
         scene.hedgerow("r", "mount HEAD ../w").ok(what);
     });
+    assert!(seen > 3, "only {seen} calls were seen");
     clear("the end");
     for line in ["mount HEAD ../w", "mount --read-only HEAD ../w"] {
         let _ = std::fs::remove_dir(scene.path("w"));
         for number in 1..=2 {
-            let mut command = isolated("strace");
-            command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=move_mount"]);
-            command.args([
-                "-e",
-                &format!("inject=move_mount:signal=TERM:when={number}"),
-            ]);
-            let Program::Hedgerow(hedgerow) = HEDGEROW else {
-                unreachable!("it is no git");
-            };
-            command.arg(hedgerow).args(line.split(' '));
-            command.current_dir(scene.path("r"));
-            let ended = run(command);
+            let ended = struck(&scene, line, "move_mount", ("TERM", number));
             let calls = if line.contains("only") { 1 } else { 2 };
             if number <= calls {
                 assert_eq!(ended.code, 143, "{line}: {ended:?}");

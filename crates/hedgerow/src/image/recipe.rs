@@ -92,6 +92,16 @@ impl Recipe {
         }
     }
 
+    /// Whether entries get the owners and permissions of files: without a description, or if it has a
+    /// `glob` line, which can keep them.
+    pub fn reads_owners(&self) -> bool {
+        let Some((_, description)) = &self.description else {
+            return true;
+        };
+        let mut lines = description.split(|byte| *byte == b'\n');
+        lines.any(|line| line.trim_ascii_start().starts_with(b"glob"))
+    }
+
     /// Whether a sort file changes the order of contents, which only directories support.
     pub fn sorts(&self) -> bool {
         self.sort.is_some()

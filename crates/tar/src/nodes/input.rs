@@ -11,10 +11,9 @@ const PIECE_BYTES: usize = 1 << 20;
 /// How often a wait for a pipe is interrupted to check for cancellation, in milliseconds.
 const PATIENCE_MS: u32 = 100;
 
-/// Reads a regular file from a position of its own. After a skip it reads little: mostly, only a header
-/// is wanted before the next skip. What is skipped is read ahead where that is a part of a small
-/// member, as it would be if all was read: headers that are close together are not waited for one by
-/// one, and the contents between them are read soon.
+/// Reads a regular file from a position of its own. After a skip it reads little, because mostly only a
+/// header is wanted before the next skip. The system is told to read ahead all the same, so that a cold
+/// file is not waited for at each header. Only the contents of large members are left out.
 pub(super) struct Positioned<'f> {
     file: &'f ReadFile,
     position: u64,
@@ -27,8 +26,7 @@ pub(super) struct Positioned<'f> {
 
 /// Size of the first read after a skip, in bytes.
 const FIRST_BYTES: usize = 4 << 10;
-/// What the system is told to read ahead at once, in bytes; it reads no more at once where little is
-/// configured. It is told of twice as much.
+/// Bytes of one request to read ahead; many systems read no more at once. A skip of more is a large member.
 const AHEAD_BYTES: NonZeroU64 = NonZeroU64::new(128 << 10).expect("it is not zero");
 
 impl<'f> Positioned<'f> {

@@ -123,7 +123,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     if arguments.tar {
         return pack_archive(arguments);
     }
-    crate::environment::without_pretence(false).map_err(|it| it.to_string())?;
+    crate::environment::refuse_fakeroot(true).map_err(|it| it.to_string())?;
     let building = &arguments.building;
     let target = building.target(&arguments.image, arguments.noappend, "-noappend")?;
     let edits = building.edits(&target)?;

@@ -1,7 +1,7 @@
 //! The source of an image: a directory, a commit or an archive.
 
 use super::exclude;
-use crate::environment::{from_directory, of_git, without_pretence};
+use crate::environment::{from_directory, of_git, refuse_fakeroot};
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::image::arguments::Create;
@@ -48,7 +48,7 @@ impl<'c> NamedSource<'c> {
         } else if command.worktree_attributes && revision.is_none() {
             "--worktree-attributes needs git:REVISION as SOURCE"
         } else if takes_directory {
-            without_pretence(command.pack_file.is_some()).map_err(not_started)?;
+            refuse_fakeroot(recipe.reads_owners()).map_err(not_started)?;
             return Ok(NamedSource::Directory(path));
         } else if let Some(revision) = revision {
             return Ok(NamedSource::Commit(

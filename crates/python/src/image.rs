@@ -6,8 +6,8 @@ use crate::ranges::{Function, Ranges};
 use crate::repository::environment;
 use crate::run::{execution, run, run_for_file};
 use hedgerow::image::{
-    create_with, extract, verify, AnyImage, Compressor, CreateOptions, Created, ExtractOptions,
-    Hooks, NodeKind, Parts, ReadFile, Recipe, Settings, Source, WriteError,
+    create_with, extract, refuse_fakeroot, verify, AnyImage, Compressor, CreateOptions, Created,
+    ExtractOptions, Hooks, NodeKind, Parts, ReadFile, Recipe, Settings, Source, WriteError,
 };
 use hedgerow::numbers::Shard;
 use hedgerow::{Execution, Repository, SystemError};
@@ -207,6 +207,9 @@ fn image_create<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = source.py();
+    if kind == "directory" {
+        refuse_fakeroot(preloaded(py)?).map_err(|error| of_verb(py, &error, None))?;
+    }
     let target = path_of(target)?;
     let options = settings.options(replace, execution(threads)?)?;
     let shard = |(number, count)| {
@@ -241,6 +244,14 @@ fn image_create<'py>(
         Problem::Write(error) => of_verb(py, &error, None),
     })?;
     created(py, &made)
+}
+
+/// The libraries that are preloaded into the interpreter.
+fn preloaded(py: Python<'_>) -> PyResult<Option<OsString>> {
+    let variables = py.import("os")?.getattr("environb")?;
+    let name = PyBytes::new(py, b"LD_PRELOAD");
+    let value: Option<Vec<u8>> = variables.call_method1("get", (name,))?.extract()?;
+    Ok(value.map(OsString::from_vec))
 }
 
 /// Merges the parts of an image that [`image_create`] made. Also returns what the parts left out.

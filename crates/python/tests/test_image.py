@@ -45,6 +45,26 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def test_files_are_refused_under_fakeroot(tree, tmp_path):
+    with tarfile.open(tmp_path / "tree.tar", "w") as archive:
+        archive.add(tree, ".")
+    program = (
+        "import sys\n"
+        "from hedgerow import errors, image\n"
+        "image.create(sys.argv[1] + '/tree.tar', sys.argv[1] + '/of-archive')\n"
+        "try:\n"
+        "    image.create(sys.argv[2], sys.argv[1] + '/of-files')\n"
+        "except errors.Error as error:\n"
+        "    print(error)\n"
+    )
+    under = {**os.environ, "LD_PRELOAD": "/nowhere/libfakeroot-sysv.so"}
+    command = [sys.executable, "-c", program, tmp_path, tree]
+    told = subprocess.run(command, env=under, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    assert "'fakeroot tar -c'" in told.stdout
+    assert (tmp_path / "of-archive").exists() and not (tmp_path / "of-files").exists()
+
+
 def test_the_bytes_depend_on_the_source_alone(tree, image, tmp_path):
     told = []
     images.create(tree, tmp_path / "again", threads=3, progress=lambda *row: told.append(row))

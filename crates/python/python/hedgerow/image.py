@@ -137,6 +137,8 @@ def create(
     :param replace: replace an existing file.
     :param storage_options: options of fsspec if *image* is a URL.
     :raises OSError: the source cannot be read, or the image cannot be written.
+    :raises hedgerow.errors.Error: under fakeroot or pseudo, whose owners and devices of a directory are
+        not seen: make the image of an archive that ``fakeroot tar -c`` writes.
     """
     if repository is not None:
         kind = "commit"

@@ -352,6 +352,34 @@ fn a_closure_by_the_bitmaps_of_git_is_exact() {
 }
 
 #[test]
+fn what_is_had_itself_is_not_looked_for() {
+    let opened = Opened::new(scene(3, "sha1", Storage::Both, Graph::None));
+    let commits: Vec<ObjectId> = opened.scene.commits.iter().map(|hex| id(hex)).collect();
+    let ask = |wants: &[ObjectId], haves: &[ObjectId]| {
+        let question = Question {
+            wants: wants.to_vec(),
+            haves: haves.to_vec(),
+            threads: 2,
+            ..Question::default()
+        };
+        reachable(opened.source(), None, &question)
+    };
+    let answer = ask(&commits[..2], &commits).unwrap();
+    assert_eq!(answer.objects.count(), 0);
+    assert_eq!(answer.trace.haves.commits_walked, 0);
+    // One that is not among them makes it look.
+    let answer = ask(&commits, &commits[..1]).unwrap();
+    assert!(answer.trace.haves.commits_walked > 0);
+    // Haves may be missing, wants may not.
+    let missing = ObjectId::from_hex(&[b'7'; 40]).unwrap();
+    let refused = ask(&[missing], &[commits[0], missing]).unwrap_err();
+    assert!(
+        refused.to_string().contains(&missing.to_string()),
+        "{refused}"
+    );
+}
+
+#[test]
 fn merge_bases_are_those_of_git() {
     let mut several = 0;
     for (seed, format, storage, graph) in SCENES {

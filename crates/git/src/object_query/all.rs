@@ -7,7 +7,7 @@ use super::{ObjectQuery, OutputStream};
 use crate::repository::Repository;
 use crate::{Error, Result};
 use hedgerow_fs::threads;
-use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, Reader};
+use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, PackedEntry, Reader};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
@@ -140,7 +140,14 @@ impl All<'_> {
                 }));
             }
         }
-        items.extend(entries.iter().filter_map(|entry| {
+        // What is in the order of ids already is sorted quickly.
+        let order = if self.is_unordered {
+            (0..entries.len()).collect()
+        } else {
+            by_position(&entries)
+        };
+        items.extend(order.into_iter().filter_map(|number| {
+            let entry = entries.get(number)?;
             let id = self.store.pack_object_id(pack, entry.position)?;
             Some(Item {
                 start: start(id),
@@ -165,22 +172,28 @@ impl All<'_> {
 
     /// Drops duplicates from the sorted `items`: the copy that a look-up by id finds stays.
     fn drop_doubles(&self, items: &mut Vec<Item>) -> Result<()> {
-        let mut kept: Vec<Item> = Vec::with_capacity(items.len());
-        for item in items.iter() {
-            match kept.last_mut() {
-                Some(last) if last.start == item.start && self.id(last) == self.id(item) => {
-                    let id = self.id(item).map(ToOwned::to_owned);
-                    let found = id.and_then(|id| self.store.locate(&id).transpose());
-                    let found = found.transpose()?;
-                    if found.is_some() && found == self.location(item) {
-                        *last = *item;
-                    }
+        let mut failure = None;
+        items.dedup_by(|item, kept| {
+            let is_double = kept.start == item.start && self.id(kept) == self.id(item);
+            if is_double {
+                match self.is_found(item) {
+                    Ok(true) => *kept = *item,
+                    Ok(false) => {}
+                    Err(error) => failure = Some(error),
                 }
-                _ => kept.push(*item),
             }
-        }
-        *items = kept;
-        Ok(())
+            is_double
+        });
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Whether this copy of an object is the one that a look-up by id finds.
+    fn is_found(&self, item: &Item) -> Result<bool> {
+        let found = match self.id(item) {
+            Some(id) => self.store.locate(id)?,
+            None => None,
+        };
+        Ok(found.is_some() && found == self.location(item))
     }
 
     fn location(&self, item: &Item) -> Option<Location> {
@@ -322,6 +335,17 @@ impl All<'_> {
 fn unfinished(output: &mut OutputStream<'_>, error: hedgerow_pack::Error) -> Error {
     let _ = output.flush();
     error.into()
+}
+
+/// The numbers of entries in the order of their positions, of which each has one of its own. What is no
+/// number of an entry stands for a position without one.
+fn by_position(entries: &[PackedEntry]) -> Vec<usize> {
+    let last = entries.iter().map(|entry| entry.position as usize).max();
+    let mut order = vec![usize::MAX; last.map_or(0, |last| last + 1)];
+    for (number, entry) in entries.iter().enumerate() {
+        order[entry.position as usize] = number;
+    }
+    order
 }
 
 fn start(id: &oid) -> u64 {

@@ -63,6 +63,13 @@ impl<'b, 's> Closure<'b, 's> {
         Ok(set)
     }
 
+    /// Fails if one of `tips` is missing.
+    pub fn require(&self, tips: &[ObjectId]) -> Result<()> {
+        let followed = follow_all(self.source, self.bitmaps, tips, self.threads)?;
+        let mut missing = tips.iter().zip(&followed).filter(|(_, it)| it.is_none());
+        missing.next().map_or(Ok(()), |(tip, _)| Err(bad_tip(tip)))
+    }
+
     /// Finds what `tips` reach, as `aim` asks. `missing_ok`: missing objects are ignored.
     fn find(
         &mut self,
@@ -77,11 +84,7 @@ impl<'b, 's> Closure<'b, 's> {
             match followed {
                 Some(followed) => self.start(&mut finding, followed, &mut commits),
                 None if missing_ok => {}
-                None => {
-                    return Err(Error::BadTip {
-                        name: tip.to_string(),
-                    })
-                }
+                None => return Err(bad_tip(tip)),
             }
         }
         self.include(&mut finding, &commits)?;
@@ -286,5 +289,11 @@ fn missing_commit(id: &ObjectId) -> Error {
     Error::Missing {
         kind: ObjectKind::Commit.name(),
         id: *id,
+    }
+}
+
+fn bad_tip(tip: &ObjectId) -> Error {
+    Error::BadTip {
+        name: tip.to_string(),
     }
 }

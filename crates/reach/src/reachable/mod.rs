@@ -14,6 +14,7 @@ mod trees;
 pub use set::{Extra, ObjectSet};
 pub use tips::{BitmapUse, Trace};
 
+use crate::ids::IdSet;
 use crate::source::Source;
 use crate::{Filter, Result};
 use closure::Closure;
@@ -43,6 +44,12 @@ impl Question {
     /// Whether it can be answered as a set: no filter depends on the depth of a path.
     pub fn is_set(&self) -> bool {
         self.filter.as_ref().is_none_or(filter::is_possible)
+    }
+
+    /// Whether each want is itself a have: then what else the haves reach does not matter.
+    fn wants_what_it_has(&self) -> bool {
+        let haves: IdSet = self.haves.iter().copied().collect();
+        !haves.is_empty() && self.wants.iter().all(|want| haves.contains(want))
     }
 
     /// Whether trees have to be walked, because their objects may be wanted.
@@ -78,6 +85,14 @@ pub fn reachable<'b, 's>(
     question: &Question,
 ) -> Result<Answer<'b, 's>> {
     let mut closure = Closure::new(source, bitmaps, question.threads);
+    if question.wants_what_it_has() {
+        closure.require(&question.wants)?;
+        return Ok(Answer {
+            objects: ObjectSet::new(bitmaps),
+            had: None,
+            trace: Trace::default(),
+        });
+    }
     let had = if question.haves.is_empty() {
         None
     } else {

@@ -2,6 +2,7 @@
 
 use crate::support::{run, Outcome, Pair, Repository};
 use crate::HEDGEROW;
+use hedgerow_testkit::{isolated, require, Program};
 
 /// `main` and `other` differ in every text file; neither has attributes.
 fn origin() -> Repository {
@@ -417,4 +418,91 @@ fn a_file_that_its_clean_filter_changes_is_not_overwritten() {
             .unwrap();
     });
     assert_eq!(pair.checkout(&["other"]).code, 1);
+}
+
+/// Git reads every file of the index's own second. Where nanoseconds show that one has not changed, only
+/// those are read that are converted, and of these not those that have the bytes of their blobs.
+#[test]
+fn attributes_that_change_in_the_second_of_the_index_count() {
+    let contents = ["a\nb\n", "a\r\nb\r\n", "a\r\nb\n", "$Id$\n", "\0\r\n", ""];
+    let before = [
+        "",
+        "* text=auto\n",
+        "* text=auto eol=crlf\n",
+        "* text eol=crlf\n",
+        "* ident\n",
+    ];
+    let after = [
+        "* text=auto\n",
+        "* text=auto eol=crlf\n",
+        "* text=auto ident\n",
+        "* text\n",
+        "* text eol=crlf\n",
+        "* text=auto working-tree-encoding=ISO-8859-1\n",
+        "* filter=f\n",
+    ];
+    let second = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    let set = |path: std::path::PathBuf, nanoseconds: u64| {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        let time = second + std::time::Duration::from_nanos(nanoseconds);
+        file.set_modified(time).unwrap();
+    };
+    let repository = Repository::init(&[]);
+    let name = |number: usize| format!("file-{number}");
+    for (number, content) in contents.iter().enumerate() {
+        repository.write(&name(number), content);
+    }
+    repository.commit("main");
+    repository.git(&["config", "filter.f.clean", "tr a 0"]);
+    let mut changed = [0, 0];
+    for (before, after) in before.iter().flat_map(|it| after.map(|after| (*it, after))) {
+        repository.write(".git/info/attributes", before);
+        for number in 0..contents.len() {
+            repository.remove(&name(number));
+        }
+        repository.git(&["checkout", "-q", "-f", "main"]);
+        for number in 0..contents.len() {
+            set(repository.path(&name(number)), 100);
+        }
+        repository.git(&["update-index", "-q", "--refresh"]);
+        set(repository.path(".git/index"), 500);
+        repository.write(".git/info/attributes", after);
+        let asked = [Program::Git, HEDGEROW].map(|program| {
+            let mut command = program.command(&repository.root);
+            command.args(["--no-optional-locks", "status", "--porcelain"]);
+            run(command)
+        });
+        assert_eq!(asked[0], asked[1], "{before:?}, then {after:?}");
+        changed[usize::from(asked[0].stdout.is_empty())] += 1;
+    }
+    assert!(changed[0] > 5 && changed[1] > 5, "{changed:?}");
+}
+
+#[test]
+fn files_with_the_bytes_of_their_blobs_are_not_read_again() {
+    if !require("strace") {
+        return;
+    }
+    let repository = origin();
+    repository.write(".git/info/attributes", "* text=auto eol=lf\n");
+    repository.git(&["checkout", "-q", "-f", "other"]);
+    let written = |path: &str| {
+        let file = std::fs::metadata(repository.path(path)).unwrap();
+        file.modified().unwrap()
+    };
+    let newest = ["a.txt", "dir/b.txt", "dir/sub/c.txt", "new/d.txt"].map(written);
+    let newest = newest.into_iter().max().unwrap();
+    let index = std::fs::File::options()
+        .write(true)
+        .open(repository.path(".git/index"));
+    let later = newest + std::time::Duration::from_nanos(1);
+    index.unwrap().set_modified(later).unwrap();
+    let mut strace = isolated("strace");
+    strace.args(["-f", "-qq", "-e", "trace=open,openat,openat2"]);
+    strace.args([env!("CARGO_BIN_EXE_hedgerow"), "status", "--porcelain"]);
+    strace.current_dir(&repository.root);
+    let traced = run(strace);
+    assert_eq!((traced.code, traced.stdout.as_slice()), (0, &b""[..]));
+    assert!(traced.stderr.contains("packed-refs") || traced.stderr.contains("HEAD"));
+    assert!(!traced.stderr.contains(".txt\""), "{}", traced.stderr);
 }

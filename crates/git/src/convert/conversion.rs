@@ -62,6 +62,19 @@ impl Conversion {
         }
     }
 
+    /// Whether a file that is as large as the blob that it was checked out from is added as that blob:
+    /// only line ends are converted, each with a change of size, and those of a guessed text that the
+    /// blob has itself stay.
+    pub fn keeps_files_as_large_as_blobs(&self) -> bool {
+        match self {
+            Conversion::Plain => true,
+            Conversion::InCore(in_core) => {
+                in_core.eol.is_auto() && !in_core.ident && in_core.encoding.is_none()
+            }
+            Conversion::Driver(_) => false,
+        }
+    }
+
     /// Whether content can be converted piece by piece, so that a huge file does not need much
     /// memory.
     pub fn is_streamable(&self) -> bool {

@@ -18,7 +18,7 @@ pub enum EolAction {
 }
 
 impl EolAction {
-    fn is_auto(self) -> bool {
+    pub(super) fn is_auto(self) -> bool {
         matches!(self, EolAction::Auto(_))
     }
 

@@ -11,6 +11,7 @@ use gix_hash::ObjectId;
 use hedgerow_engine::{run_tasks, Options, Scope};
 use hedgerow_fs::{Dir, FileKind, ReadFile, Stat};
 use hedgerow_object::{ObjectHeader, ObjectKind};
+use hedgerow_pack::Reader;
 use hedgerow_tree::split_path;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::{Mutex, PoisonError};
@@ -33,6 +34,14 @@ pub(crate) struct Comparison<'a> {
     pub objects: Objects<'a>,
     /// The context of clean filters.
     pub filters: FilterContext,
+}
+
+/// A file that is to be judged.
+#[derive(Clone, Copy)]
+struct Doubted {
+    row: u32,
+    /// Its state is [`State::Unchanged`].
+    is_unchanged: bool,
 }
 
 /// Result for one file.
@@ -80,8 +89,8 @@ pub(crate) struct CleanedFile {
 }
 
 impl Comparison<'_> {
-    /// Reads every [`State::Suspect`] and [`State::Touched`] file, and every [`State::Unchanged`] one that is converted,
-    /// and replaces these states by [`State::Clean`] or [`State::Modified`]. Started filters are
+    /// Reads every [`State::Suspect`] and [`State::Touched`] file, and every [`State::Unchanged`] one whose
+    /// conversion may have another result now, and replaces these states by [`State::Clean`] or [`State::Modified`]. Started filters are
     /// left in `lanes`, by the positions of their drivers.
     pub(crate) fn settle(
         &self,
@@ -89,22 +98,26 @@ impl Comparison<'_> {
         lanes: &mut BTreeMap<usize, FilterLane>,
         options: &Options,
     ) -> Result<Settled> {
-        let mut rows = Vec::new();
+        let mut files = Vec::new();
         for (row, state) in (0..).zip(states.iter_mut()) {
+            let is_unchanged = *state == State::Unchanged;
             match *state {
-                State::Suspect | State::Touched => rows.push(row),
-                State::Unchanged if self.is_converted(row) => rows.push(row),
+                State::Suspect | State::Touched => files.push(Doubted { row, is_unchanged }),
+                State::Unchanged if self.is_converted(row) => {
+                    files.push(Doubted { row, is_unchanged });
+                }
                 State::Unchanged => *state = State::Clean,
                 _ => {}
             }
         }
-        if rows.is_empty() {
+        if files.is_empty() {
             return Ok(Settled::default());
         }
         // Filtered files are compared separately, because they share one program for each driver.
-        let (filtered, plain): (Vec<u32>, Vec<u32>) = rows
+        let (filtered, plain): (Vec<Doubted>, Vec<Doubted>) = files
             .into_iter()
-            .partition(|row| self.driver(*row).is_some());
+            .partition(|file| self.driver(file.row).is_some());
+        let filtered: Vec<u32> = filtered.iter().map(|file| file.row).collect();
         let mut verdicts = self.compare(plain, options)?;
         verdicts.extend(self.compare_filtered(&filtered, lanes, options)?);
         verdicts.sort_unstable_by_key(|verdict| verdict.row);
@@ -133,21 +146,33 @@ impl Comparison<'_> {
         Ok(settled)
     }
 
-    fn compare(&self, rows: Vec<u32>, options: &Options) -> Result<Vec<Verdict>> {
-        let found: Mutex<Vec<Verdict>> = Mutex::new(Vec::with_capacity(rows.len()));
-        let work = |buffers: &mut Buffers, row: u32, scope: &Scope<'_, u32>| {
-            if self.index.entries()[row as usize].stat.size >= LONG_BYTES {
+    fn compare(&self, files: Vec<Doubted>, options: &Options) -> Result<Vec<Verdict>> {
+        let found: Mutex<Vec<Verdict>> = Mutex::new(Vec::with_capacity(files.len()));
+        type Kept<'s> = (Buffers, Reader<'s>);
+        let work = |(buffers, reader): &mut Kept<'_>, file: Doubted, scope: &Scope<'_, _>| {
+            let Doubted { row, is_unchanged } = file;
+            let entry = &self.index.entries()[row as usize];
+            if entry.stat.size >= LONG_BYTES {
                 scope.takes_long();
             }
-            let verdict = self.verdict(row, buffers, None)?;
+            let verdict = if is_unchanged && self.has_bytes_of_blob(entry, reader) {
+                Verdict {
+                    row,
+                    same: Some(entry.stat),
+                    read: None,
+                    failure: None,
+                }
+            } else {
+                self.verdict(row, buffers, None)?
+            };
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             found.push(verdict);
             Ok::<(), Error>(())
         };
         run_tasks(
             &options.named("compare"),
-            rows,
-            |_| Buffers::default(),
+            files,
+            |_| (Buffers::default(), Reader::new(self.objects.store)),
             work,
         )
         .map_err(Error::from)?;
@@ -183,6 +208,18 @@ impl Comparison<'_> {
             verdicts.push(self.verdict(row, &mut buffers, Some(lane))?);
         }
         Ok(verdicts)
+    }
+
+    /// Whether the file of `entry`, unchanged since it was recorded, has the bytes of the blob and would
+    /// be added as that: where only line ends are converted, a file of the same size has the same ones.
+    fn has_bytes_of_blob(&self, entry: &IndexEntry, reader: &mut Reader<'_>) -> bool {
+        let conversion = self.converter.conversion(self.index.path(entry));
+        if !conversion.keeps_files_as_large_as_blobs() || !self.objects.replacements.is_empty() {
+            return false;
+        }
+        let location = self.objects.store.locate(&entry.id).ok().flatten();
+        let size = location.and_then(|location| reader.size_bytes(&entry.id, location).ok());
+        size == Some(entry.stat.size.into())
     }
 
     fn is_converted(&self, row: u32) -> bool {

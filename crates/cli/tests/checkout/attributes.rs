@@ -450,7 +450,7 @@ fn attributes_that_change_in_the_second_of_the_index_count() {
     let repository = Repository::init(&[]);
     let name = |number: usize| format!("file-{number}");
     for (number, content) in contents.iter().enumerate() {
-        repository.write(&name(number), content);
+        repository.write(name(number), content);
     }
     repository.commit("main");
     repository.git(&["config", "filter.f.clean", "tr a 0"]);
@@ -458,11 +458,11 @@ fn attributes_that_change_in_the_second_of_the_index_count() {
     for (before, after) in before.iter().flat_map(|it| after.map(|after| (*it, after))) {
         repository.write(".git/info/attributes", before);
         for number in 0..contents.len() {
-            repository.remove(&name(number));
+            repository.remove(name(number));
         }
         repository.git(&["checkout", "-q", "-f", "main"]);
         for number in 0..contents.len() {
-            set(repository.path(&name(number)), 100);
+            set(repository.path(name(number)), 100);
         }
         repository.git(&["update-index", "-q", "--refresh"]);
         set(repository.path(".git/index"), 500);

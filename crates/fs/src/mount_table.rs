@@ -60,10 +60,13 @@ pub fn mount_at(path: &Path) -> Result<Option<Mount>> {
     if found.is_empty() {
         return Ok(None);
     }
-    match seen_at(path)? {
-        Some(id) => Ok(found.into_iter().find(|mount| mount.id == id)),
+    match seen_at(path) {
+        Ok(Some(id)) => Ok(found.into_iter().find(|mount| mount.id == id)),
         // Before Linux 5.8: mostly the one that was made last.
-        None => Ok(found.pop()),
+        Ok(None) => Ok(found.pop()),
+        // Since the table was read, it was unmounted, and the directory removed.
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -62,10 +62,11 @@ impl Conversion {
         }
     }
 
-    /// Whether a file that is as large as the blob that it was checked out from is added as that blob:
-    /// only line ends are converted, each with a change of size, and those of a guessed text that the
-    /// blob has itself stay.
-    pub fn keeps_files_as_large_as_blobs(&self) -> bool {
+    /// Whether a file that was checked out from a blob, and is as large, is added as that blob. It is where
+    /// nothing is converted, or only line ends, and these only in what looks like text (`text=auto`): a
+    /// converted line end changes the size, so the file has the blob's bytes; and carriage returns that
+    /// the blob has itself are kept.
+    pub fn is_judged_by_size(&self) -> bool {
         match self {
             Conversion::Plain => true,
             Conversion::InCore(in_core) => {

@@ -337,8 +337,8 @@ fn unfinished(output: &mut OutputStream<'_>, error: hedgerow_pack::Error) -> Err
     error.into()
 }
 
-/// The numbers of entries in the order of their positions, of which each has one of its own. What is no
-/// number of an entry stands for a position without one.
+/// The numbers of `entries`, whose positions differ, in order of positions; `usize::MAX` stands for each
+/// position without an entry.
 fn by_position(entries: &[PackedEntry]) -> Vec<usize> {
     let last = entries.iter().map(|entry| entry.position as usize).max();
     let mut order = vec![usize::MAX; last.map_or(0, |last| last + 1)];

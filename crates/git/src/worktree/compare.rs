@@ -101,13 +101,15 @@ impl Comparison<'_> {
         let mut files = Vec::new();
         for (row, state) in (0..).zip(states.iter_mut()) {
             let is_unchanged = *state == State::Unchanged;
-            match *state {
-                State::Suspect | State::Touched => files.push(Doubted { row, is_unchanged }),
-                State::Unchanged if self.is_converted(row) => {
-                    files.push(Doubted { row, is_unchanged });
-                }
-                State::Unchanged => *state = State::Clean,
-                _ => {}
+            let is_doubted = match *state {
+                State::Suspect | State::Touched => true,
+                State::Unchanged => self.is_converted(row),
+                _ => false,
+            };
+            if is_doubted {
+                files.push(Doubted { row, is_unchanged });
+            } else if is_unchanged {
+                *state = State::Clean;
             }
         }
         if files.is_empty() {
@@ -155,7 +157,7 @@ impl Comparison<'_> {
             if entry.stat.size >= LONG_BYTES {
                 scope.takes_long();
             }
-            let verdict = if is_unchanged && self.has_bytes_of_blob(entry, reader) {
+            let verdict = if is_unchanged && self.is_blob_by_size(entry, reader) {
                 Verdict {
                     row,
                     same: Some(entry.stat),
@@ -210,11 +212,11 @@ impl Comparison<'_> {
         Ok(verdicts)
     }
 
-    /// Whether the file of `entry`, unchanged since it was recorded, has the bytes of the blob and would
-    /// be added as that: where only line ends are converted, a file of the same size has the same ones.
-    fn has_bytes_of_blob(&self, entry: &IndexEntry, reader: &mut Reader<'_>) -> bool {
+    /// Whether the file of `entry`, which has not changed since it was recorded, would be added as the
+    /// same blob, judged by its size. False if only reading it can tell.
+    fn is_blob_by_size(&self, entry: &IndexEntry, reader: &mut Reader<'_>) -> bool {
         let conversion = self.converter.conversion(self.index.path(entry));
-        if !conversion.keeps_files_as_large_as_blobs() || !self.objects.replacements.is_empty() {
+        if !conversion.is_judged_by_size() || !self.objects.replacements.is_empty() {
             return false;
         }
         let location = self.objects.store.locate(&entry.id).ok().flatten();

@@ -109,11 +109,60 @@ fn what_waits_is_fetched_at_once() {
     let words = ["cat-file", "--batch-command", "--buffer"];
     let outcome = in_new_clone(&origin, "blob:none", &HEDGEROW, &words, &infos, true);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert_eq!(promises(&clone), 2, "that of the clone, and one more");
+}
+
+/// How many packs came from the remote.
+fn promises(clone: &Path) -> usize {
     let is_promise =
         |name: &std::ffi::OsStr| Path::new(name).extension() == Some("promisor".as_ref());
     let packs = std::fs::read_dir(clone.join("objects/pack")).unwrap();
-    let promises = packs.filter(|entry| is_promise(&entry.as_ref().unwrap().file_name()));
-    assert_eq!(promises.count(), 2, "that of the clone, and one more");
+    packs
+        .filter(|entry| is_promise(&entry.as_ref().unwrap().file_name()))
+        .count()
+}
+
+/// Contents are fetched in one request, directories in one for each level.
+#[test]
+fn a_list_of_objects_fetches_what_it_names() {
+    let origin = origin();
+    let clone = origin.root.with_file_name("partial.git");
+    for words in [
+        &["main"][..],
+        &["--all", "--count"],
+        &["--quiet", "--all"],
+        &["--disk-usage", "--max-count=2", "main"],
+        &["--filter=blob:none", "main"],
+        &["main", "^b1"],
+    ] {
+        let words = [&["rev-list", "--objects"], words].concat();
+        for filter in ["blob:none", "tree:0"] {
+            for is_reachable in [true, false] {
+                let [git, here] = [Program::Git, HEDGEROW].map(|program| {
+                    in_new_clone(&origin, filter, &program, &words, "", is_reachable)
+                });
+                let told = format!(
+                    "{words:?} {filter} {is_reachable}: {} {}",
+                    here.stderr, git.stderr
+                );
+                here.assert_civil(&told);
+                assert_eq!(here.code, git.code, "{told}");
+                // Git prints what it meets before what is missing. It fetches the directories of what is
+                // excluded, too.
+                let is_size = words.contains(&"--disk-usage");
+                let lacks_excluded = filter == "tree:0" && words.contains(&"^b1");
+                assert!(
+                    !is_reachable || is_size || lacks_excluded || here.stdout == git.stdout,
+                    "{told}"
+                );
+                let fetches = promises(&clone) - 1;
+                let filters = words.contains(&"--filter=blob:none");
+                if filter == "blob:none" && is_reachable {
+                    assert_eq!(fetches, usize::from(!filters), "{told}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

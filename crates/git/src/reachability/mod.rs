@@ -7,6 +7,7 @@ mod hindrances;
 mod request_options;
 mod roots;
 mod sources;
+mod supply;
 
 pub use arguments::RevisionArguments;
 pub use documents::{push_commit, push_marked, push_missing, push_object};
@@ -14,3 +15,4 @@ pub use hindrances::Hindrance;
 pub use request_options::request_option;
 pub use roots::{exists, Roots};
 pub use sources::{bitmaps, is_grafted, Sources};
+pub use supply::supplied;

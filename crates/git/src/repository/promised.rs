@@ -115,17 +115,12 @@ impl Repository {
         if self.environment().no_lazy_fetch || self.promisor_remotes().is_empty() {
             return Ok(());
         }
-        let missing = || -> Result<Vec<ObjectId>> {
-            let found = self.objects().locate_all(ids)?;
-            let without = ids.iter().zip(found).filter(|(_, found)| found.is_none());
-            Ok(without.map(|(id, _)| *id).collect())
-        };
-        let wanted = missing()?;
+        let wanted = self.missing_of(ids)?;
         if wanted.is_empty() || self.fetch_promised(&wanted)? {
             return Ok(());
         }
         // Only now: whoever asks whether there is such an object need not wait for all packs to be read.
-        match hedgerow_reach::first_promised(self.objects(), &missing()?)? {
+        match hedgerow_reach::first_promised(self.objects(), &self.missing_of(ids)?)? {
             Some(id) => Err(Error::NotFetched { id }),
             None => Ok(()),
         }
@@ -183,46 +178,71 @@ impl Repository {
         }
     }
 
-    /// Asks the remotes for `ids`, one after the other, with `git fetch`, or this program's, which is git's with
-    /// another `index-pack`; says whether one of them gave something.
+    fn missing_of(&self, ids: &[ObjectId]) -> Result<Vec<ObjectId>> {
+        let found = self.objects().locate_all(ids)?;
+        let without = ids.iter().zip(found).filter(|(_, found)| found.is_none());
+        Ok(without.map(|(id, _)| *id).collect())
+    }
+
+    /// Asks the remotes for `ids`, one after the other; says whether they are here then.
     fn fetch_promised(&self, ids: &[ObjectId]) -> Result<bool> {
-        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let mut wanted = ids.to_vec();
+        for remote in self.promisor_remotes() {
+            loop {
+                if self.fetch_from(remote.as_bstr(), &wanted)? {
+                    return Ok(true);
+                }
+                // Git's server leaves contents out that are in directories which are asked for at the same time.
+                let rest = self.missing_of(&wanted)?;
+                if rest.is_empty() {
+                    return Ok(true);
+                }
+                if rest.len() == wanted.len() {
+                    break;
+                }
+                wanted = rest;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Asks one remote with `git fetch`, or this program's, which is git's with another `index-pack`; says whether
+    /// it gave all.
+    fn fetch_from(&self, remote: &BStr, ids: &[ObjectId]) -> Result<bool> {
+        let words = [
+            "fetch",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--recurse-submodules=no",
+            "--filter=blob:none",
+            "--stdin",
+        ];
+        let mut arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
+        if let Some(server) = self.local_server(remote)? {
+            arguments.push("--upload-pack".into());
+            arguments.push(OsString::from_vec(server.into()));
+        }
+        arguments.push("--end-of-options".into());
+        arguments.push(OsString::from_vec(remote.to_vec()));
         let own = self.environment().own_program.as_deref();
         let own = own.filter(|program| hedgerow_fs::is_executable(program));
         let mut variables = self.child_variables();
         variables.extend(self.environment().with_setting(NEGOTIATE_NOTHING));
-        for remote in self.promisor_remotes() {
-            let words = [
-                "fetch",
-                "--no-tags",
-                "--no-write-fetch-head",
-                "--recurse-submodules=no",
-                "--filter=blob:none",
-                "--stdin",
-            ];
-            let mut arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
-            if let Some(server) = self.local_server(remote.as_bstr())? {
-                arguments.push("--upload-pack".into());
-                arguments.push(OsString::from_vec(server.into()));
-            }
-            arguments.push("--end-of-options".into());
-            arguments.push(OsString::from_vec(remote.into()));
-            let git = Process {
-                program: own.unwrap_or(Path::new("git")).to_owned(),
-                arguments,
-                directory: Some(self.hook_base().to_owned()),
-                variables: variables.clone(),
-                output_to_error: true,
-                ..Process::default()
-            };
-            match git.run_with_input(input.as_bytes())? {
-                Exit::Status(0) => return Ok(true),
-                // It was not the remote that failed.
-                _ if hedgerow_fs::caught_signal().is_some() => return Err(Error::Interrupted),
-                _ => {}
-            }
+        let git = Process {
+            program: own.unwrap_or(Path::new("git")).to_owned(),
+            arguments,
+            directory: Some(self.hook_base().to_owned()),
+            variables,
+            output_to_error: true,
+            ..Process::default()
+        };
+        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        match git.run_with_input(input.as_bytes())? {
+            Exit::Status(0) => Ok(true),
+            // It was not the remote that failed.
+            _ if hedgerow_fs::caught_signal().is_some() => Err(Error::Interrupted),
+            _ => Ok(false),
         }
-        Ok(false)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
 use hedgerow::plumbing::git::object_query::{push_hex, OutputStream};
-use hedgerow::plumbing::git::reachability::{bitmaps, Sources};
+use hedgerow::plumbing::git::reachability::{bitmaps, supplied, Sources};
 use hedgerow::plumbing::reach::{count_objects, sum_disk_bytes, RequestedSet, Source, Walk};
 use hedgerow_fs::{cpu, StandardOutput};
 use options::Options;
@@ -46,13 +46,11 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
         options.request.tree_depth = usize::try_from(depth).unwrap_or(0);
     }
     options.request.threads = cpu::available();
+    let repository = supplied(repository, &options.request)?;
+    let source = sources.of(&repository);
     let told = repository.objects().warnings().len();
-    let bitmaps = if options.allow_bitmaps() {
-        bitmaps(&repository)
-    } else {
-        None
-    };
-    if let Some(bitmaps) = bitmaps {
+    let allows_bitmaps = options.allow_bitmaps();
+    if let Some(bitmaps) = allows_bitmaps.then(|| bitmaps(&repository)).flatten() {
         let set = RequestedSet::find(source, &bitmaps, &options.request, cpu::available());
         print_set(&set.map_err(failure)?, &options, output)?;
     } else if options.want_number() {

@@ -98,23 +98,16 @@ pub(crate) fn prepare(
     Some(Prepared { cache, is_changed })
 }
 
-/// The cache of a working tree in which nothing is but the files of `index`, for a search as the
-/// configuration asks for it; `None` if it is not to be written. `open` opens a file of the index as
-/// the working tree has it.
+/// The records of the directories of a working tree in which nothing is but the files of `index`; `None` if
+/// there is no telling. `open` opens a file of the index as the working tree has it.
 ///
 /// # Errors
 /// If the attributes of the pattern files cannot be read.
-pub(crate) fn of_clean(
+pub(crate) fn clean_records(
     repository: &Repository,
     index: &Index,
     open: &dyn Fn(&BStr) -> Option<ReadFile>,
-) -> Result<Option<UntrackedCache>> {
-    if repository.settings().untracked_cache == config::UntrackedCache::Remove {
-        return Ok(None);
-    }
-    let Some(mut cache) = without_directories(repository, index.hash()) else {
-        return Ok(None);
-    };
+) -> Result<Option<Vec<UntrackedRecord>>> {
     let Some(ids) = clean_exclude_ids(repository, index, open)? else {
         return Ok(None);
     };
@@ -140,13 +133,17 @@ pub(crate) fn of_clean(
             directory.exclude_id = ids.get(path).copied();
         }
     }
-    top.record(b"", &mut cache.directories);
-    Ok(Some(cache))
+    let mut records = Vec::new();
+    top.record(b"", &mut records);
+    Ok(Some(records))
 }
 
-/// A cache without records, for a search as the configuration asks for it; `None` if the pattern files
-/// outside of the working tree cannot be read.
-fn without_directories(repository: &Repository, hash: Kind) -> Option<UntrackedCache> {
+/// A cache without records, for a search as the configuration asks for it; `None` if it is not to be written,
+/// or the pattern files outside of the working tree cannot be read.
+pub(crate) fn without_records(repository: &Repository, hash: Kind) -> Option<UntrackedCache> {
+    if repository.settings().untracked_cache == config::UntrackedCache::Remove {
+        return None;
+    }
     let mut cache = empty(identity(repository)?, configured(repository), hash);
     let info = repository.common_dir().join("info/exclude");
     let user = repository.settings().excludes_file.as_deref();

@@ -123,21 +123,78 @@ fn pattern_files_that_may_be_converted_are_not_read_anew() {
     scene.repository.commit("more");
     scene.add("--detach ../near");
     for place in ["w", "near"] {
-        let trace = scene.path("trace");
-        let mut command = Program::Git.command(&scene.path(place));
-        command
-            .args(["status", "--porcelain"])
-            .env("GIT_TRACE2_PERF", &trace);
-        assert_eq!(run(command).text(), "");
-        let trace = std::fs::read_to_string(&trace).unwrap();
-        for figure in ["gitignore-invalidation:0", "opendir:0", "node-creation:0"] {
-            let is_told = trace
-                .lines()
-                .any(|line| line.ends_with(&format!("..{figure}")));
-            assert!(is_told, "{place}: {figure}\n{trace}");
-        }
-        std::fs::remove_file(scene.path("trace")).unwrap();
+        assert_nothing_is_listed(&scene, place);
     }
+}
+
+/// Git believes what the index says of untracked files.
+fn assert_nothing_is_listed(scene: &Scene, place: &str) {
+    let trace = scene.path("trace");
+    let mut command = Program::Git.command(&scene.path(place));
+    command
+        .args(["status", "--porcelain"])
+        .env("GIT_TRACE2_PERF", &trace);
+    assert_eq!(run(command).text(), "");
+    let told = std::fs::read_to_string(&trace).unwrap();
+    for figure in ["gitignore-invalidation:0", "opendir:0", "node-creation:0"] {
+        let is_told = told
+            .lines()
+            .any(|line| line.ends_with(&format!("..{figure}")));
+        assert!(is_told, "{place}: {figure}\n{told}");
+    }
+    std::fs::remove_file(trace).unwrap();
+}
+
+/// The next working tree on the same image need not find out what the first one did.
+#[test]
+fn what_vouches_for_an_image_is_kept_beside_it() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene
+        .repository
+        .write(".gitattributes", "cr/.gitignore eol=crlf\n");
+    scene.repository.write("cr/.gitignore", "*.o\n");
+    scene.repository.write("cr/file", "file\n");
+    scene.repository.commit("patterns");
+    let notes = || {
+        let store = std::fs::read_dir(scene.path("r/.git/hedgerow/images")).unwrap();
+        let mut paths = store.map(|entry| entry.unwrap().path());
+        paths.find(|path| path.extension() == Some("notes".as_ref()))
+    };
+    // Nobody asked for them.
+    scene.add("--detach ../plain");
+    assert_eq!(notes(), None);
+    scene.watch();
+    scene.add("--detach ../first");
+    let path = notes().expect("notes");
+    let first = std::fs::read(&path).unwrap();
+    let vouched = |place: &str| scene.by_git(place, "ls-files -f --debug").ok("ls-files");
+    let mut names = ["again", "other", "third", "fifth"].into_iter();
+    let mut add = || {
+        let name = names.next().unwrap();
+        scene.add(&format!("--detach ../{name}"));
+        scene.assert_clean(name);
+        assert_nothing_is_listed(&scene, name);
+        assert_eq!(vouched(name), vouched("first"), "{name}");
+    };
+    add();
+    assert_eq!(std::fs::read(&path).unwrap(), first);
+    // Damaged ones, and those for another index, are not believed, and are made again.
+    let mut damaged = first.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    for notes in [&damaged[..], &first[..30], b""] {
+        std::fs::write(&path, notes).unwrap();
+        add();
+        assert_eq!(std::fs::read(&path).unwrap(), first);
+    }
+    for place in ["plain", "first", "again", "other", "third", "fifth"] {
+        let line = format!("worktree remove -f ../{place}");
+        scene.hedgerow("r", &line).ok("remove");
+    }
+    scene.hedgerow("r", "image-store prune --all").ok("prune");
+    assert_eq!(notes(), None);
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod prefix;
 mod read;
 mod referenced;
 mod stat;
+mod vouchers;
 mod write;
 
 pub use builder::Builder;
@@ -38,6 +39,7 @@ pub(crate) use extensions::untracked::{
 pub(crate) use read::{shared_name, SHARED_PREFIX};
 pub use referenced::Referenced;
 pub use stat::{CheckStat, EntryStat, StatRules};
+pub(crate) use vouchers::{IndexBytes, Vouchers};
 pub use write::{OffsetTable, WriteOptions};
 
 use bstr::{BStr, BString, ByteSlice};

@@ -116,7 +116,7 @@ fn shared_rows(content: &[u8], hash: Kind, expected: &ObjectId) -> Parsed<Rows> 
 }
 
 #[cold]
-fn named(problem: Problem, path: &Path) -> Error {
+pub(super) fn named(problem: Problem, path: &Path) -> Error {
     match problem {
         Problem::Corrupt(reason) => Error::CorruptIndex {
             path: path.to_owned(),

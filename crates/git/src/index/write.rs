@@ -65,29 +65,6 @@ impl Index {
         self.write_rows(out, options, self.iter(), Parts::Whole)
     }
 
-    /// The bytes of an index file like `written`, from which this index was read, with what is known now
-    /// of untracked files and of a monitor, of which the file had nothing. Much less is done than by
-    /// [`Index::write`]. `None` if nothing may stand at the end of that file.
-    pub(crate) fn extend(&self, written: &[u8]) -> Option<Vec<u8>> {
-        let hash_bytes = self.hash.len_in_bytes();
-        let (start, trailer) = written.split_at_checked(written.len().checked_sub(hash_bytes)?)?;
-        let end_of_entries = start.len().checked_sub(8 + 4 + hash_bytes)?;
-        if start.get(end_of_entries..)?.starts_with(b"EOIE") {
-            return None;
-        }
-        let mut out = Vec::with_capacity(written.len() + written.len() / 8);
-        out.extend_from_slice(start);
-        self.push_new(&mut out);
-        let is_skipped = trailer.iter().all(|byte| *byte == 0);
-        let trailer = if is_skipped {
-            self.hash.null()
-        } else {
-            checksum::of(self.hash, &out)
-        };
-        out.extend_from_slice(trailer.as_slice());
-        Some(out)
-    }
-
     /// Appends the bytes of a shared index with all its entries; the checksum is the name of its
     /// file.
     pub(crate) fn write_shared(&self, out: &mut Vec<u8>, options: &WriteOptions) -> ObjectId {
@@ -193,20 +170,15 @@ impl Index {
         if let Some(data) = &kept.resolve_undo {
             extensions::push(out, b"REUC", data);
         }
-        self.push_new(out);
-        if kept.sparse {
-            extensions::push(out, b"sdir", &[]);
-        }
-    }
-
-    /// What is known of untracked files, and of a monitor.
-    fn push_new(&self, out: &mut Vec<u8>) {
-        let kept = &self.extensions;
         if let Some(untracked) = &kept.untracked {
             extensions::push(out, b"UNTR", &untracked.serialize());
         }
         if let Some(token) = &kept.fsmonitor_token {
-            extensions::push(out, b"FSMN", &fsmonitor::serialize(token, &self.entries));
+            let dirty = fsmonitor::dirty(&self.entries);
+            extensions::push(out, b"FSMN", &fsmonitor::serialize(token, &dirty));
+        }
+        if kept.sparse {
+            extensions::push(out, b"sdir", &[]);
         }
     }
 

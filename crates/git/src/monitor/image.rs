@@ -6,7 +6,7 @@
 
 use crate::index::{Entry, EntryStat, Index, Stage};
 use crate::repository::Repository;
-use crate::worktrees::mounted::{layers_of, read_index, recorded_store};
+use crate::worktrees::mounted::{layers_of, read_index, recorded_store, stored_index};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_mounts::{ImageName, LayerChanges};
@@ -59,7 +59,7 @@ pub(super) fn find(repository: &Repository) -> Result<Option<Mounted>> {
     let Some(image) = recorded_store(repository, &state.store).find(&name)? else {
         return Ok(None);
     };
-    let (_, image) = read_index(repository, &image)?;
+    let image = read_index(&image, &stored_index(repository, &image)?)?;
     Ok(Some(Mounted { changes, image }))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `NAME.KIND` is an image, `NAME.index` what its maker keeps beside it; an image is there when both
 //! are. Both get their names when they are complete. The time of the second file says when the image was
-//! used last. `users/` names the repositories whose trees may be on images of a shared store.
+//! used last. `NAME.notes` is what its users have found out about it, and may be missing. `users/` names the repositories whose trees may be on images of a shared store.
 
 mod name;
 mod prune;
@@ -19,6 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const INDEX: &str = "index";
+const NOTES: &str = "notes";
 
 /// A directory of images.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,9 @@ pub struct StoredImage {
     pub path: PathBuf,
     /// What its maker keeps beside it.
     pub index: PathBuf,
-    /// Size of both files in bytes.
+    /// What its users keep beside it, which need not be there.
+    pub notes: PathBuf,
+    /// Size of these files in bytes.
     pub bytes: u64,
     /// When it was used last.
     pub used: Timestamp,
@@ -149,12 +152,15 @@ impl ImageStore {
         let (Some(of_image), Some(of_index)) = (stat(&path)?, stat(&index)?) else {
             return Ok(None);
         };
+        let notes = self.file(name, NOTES);
+        let notes_bytes = stat(&notes)?.map_or(0, |of_notes| of_notes.size);
         Ok(Some(StoredImage {
             name: name.clone(),
             kind,
             path,
             index,
-            bytes: of_image.size + of_index.size,
+            notes,
+            bytes: of_image.size + of_index.size + notes_bytes,
             used: of_index.mtime,
         }))
     }

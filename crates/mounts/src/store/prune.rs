@@ -110,6 +110,7 @@ impl ImageStore {
         if lock.is_none() {
             return Ok(false);
         }
+        remove_file(&image.notes)?;
         // Without the file beside it, it is not there any more.
         remove_file(&image.index)?;
         remove_file(&image.path)?;

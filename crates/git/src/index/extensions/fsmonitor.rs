@@ -43,15 +43,20 @@ impl<'a> Fsmonitor<'a> {
     }
 }
 
-/// The extension for `entries` that the monitor vouches for as of `token`.
-pub(in super::super) fn serialize(token: &[u8], entries: &[Entry]) -> Vec<u8> {
+/// The extension of a monitor that vouches as of `token` for all entries but those of the bitmap
+/// `dirty`.
+pub(in super::super) fn serialize(token: &[u8], dirty: &[u8]) -> Vec<u8> {
     let mut out = 2u32.to_be_bytes().to_vec();
     out.extend_from_slice(token);
     out.push(0);
+    out.extend_from_slice(&(dirty.len() as u32).to_be_bytes());
+    out.extend_from_slice(dirty);
+    out
+}
+
+/// The bitmap of those `entries` that the monitor does not vouch for.
+pub(in super::super) fn dirty(entries: &[Entry]) -> Vec<u8> {
     let positions = (0u32..).zip(entries);
     let dirty = positions.filter(|(_, entry)| !entry.flags.fsmonitor_valid);
-    let bitmap = encode_positions(dirty.map(|(position, _)| position));
-    out.extend_from_slice(&(bitmap.len() as u32).to_be_bytes());
-    out.extend_from_slice(&bitmap);
-    out
+    encode_positions(dirty.map(|(position, _)| position))
 }

@@ -271,6 +271,11 @@ impl UntrackedCache {
 
     /// Its bytes.
     pub(crate) fn serialize(&self) -> Vec<u8> {
+        self.serialize_with(&serialize_records(&self.directories))
+    }
+
+    /// The same with other records of directories, as bytes.
+    pub(crate) fn serialize_with(&self, records: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         push_varint(&mut out, self.identity.len());
         out.extend_from_slice(&self.identity);
@@ -283,32 +288,41 @@ impl UntrackedCache {
         }
         out.extend_from_slice(&self.per_directory);
         out.push(0);
-        push_varint(&mut out, self.directories.len());
-        if self.directories.is_empty() {
-            return out;
-        }
-        for directory in &self.directories {
-            push_varint(&mut out, directory.untracked().count());
-            push_varint(&mut out, directory.children);
-            out.extend_from_slice(&directory.name);
-            out.push(0);
-            out.extend_from_slice(&directory.untracked);
-        }
-        let rows = |has: fn(&UntrackedRecord) -> bool| {
-            let rows = (0u32..).zip(&self.directories);
-            let rows = rows.filter(move |(_, directory)| has(directory));
-            encode_positions(rows.map(|(row, _)| row))
-        };
-        out.extend(rows(UntrackedRecord::is_valid));
-        out.extend(rows(|directory| directory.check_only));
-        out.extend(rows(|directory| directory.exclude_id.is_some()));
-        let stats = self.directories.iter().filter_map(|d| d.stat.as_ref());
-        stats.for_each(|stat| push_stat(&mut out, stat));
-        let ids = self.directories.iter().filter_map(|d| d.exclude_id);
-        ids.for_each(|id| out.extend_from_slice(id.as_slice()));
-        out.push(0);
+        out.extend_from_slice(records);
         out
     }
+}
+
+/// The bytes of the records of all directories.
+pub(crate) fn serialize_records(records: &[UntrackedRecord]) -> Vec<u8> {
+    let mut out = Vec::new();
+    push_varint(&mut out, records.len());
+    if records.is_empty() {
+        return out;
+    }
+    for directory in records {
+        push_varint(&mut out, directory.untracked().count());
+        push_varint(&mut out, directory.children);
+        out.extend_from_slice(&directory.name);
+        out.push(0);
+        out.extend_from_slice(&directory.untracked);
+    }
+    let rows = |has: fn(&UntrackedRecord) -> bool| {
+        let rows = (0u32..).zip(records);
+        let rows = rows.filter(move |(_, directory)| has(directory));
+        encode_positions(rows.map(|(row, _)| row))
+    };
+    out.extend(rows(UntrackedRecord::is_valid));
+    out.extend(rows(|directory| directory.check_only));
+    out.extend(rows(|directory| directory.exclude_id.is_some()));
+    let stats = records
+        .iter()
+        .filter_map(|directory| directory.stat.as_ref());
+    stats.for_each(|stat| push_stat(&mut out, stat));
+    let ids = records.iter().filter_map(|directory| directory.exclude_id);
+    ids.for_each(|id| out.extend_from_slice(id.as_slice()));
+    out.push(0);
+    out
 }
 
 /// The path of `name` in the directory `above`.

@@ -276,22 +276,6 @@ fn what_a_file_system_monitor_vouches_for() {
         Some(&b"token"[..])
     );
     same_bytes(&repo, &index);
-    let mut plain = index.clone();
-    plain.extensions.fsmonitor_token = None;
-    for skip_hash in [false, true] {
-        let options = WriteOptions {
-            skip_hash,
-            ..WriteOptions::default()
-        };
-        let [plain, whole] = [&plain, &index].map(|index| bytes_of(index, &options));
-        assert_eq!(index.extend(&plain), Some(whole));
-        let options = WriteOptions {
-            end_of_entries: true,
-            ..options
-        };
-        assert_eq!(index.extend(&bytes_of(&index, &options)), None);
-    }
-    assert_eq!(index.extend(b""), None);
     let tags = repo.ask(&["ls-files", "-f"]);
     let valid = |(_, entry): (&BStr, &Entry)| entry.flags.fsmonitor_valid;
     let by_git: Vec<bool> = tags.lines().map(|line| line.starts_with('h')).collect();

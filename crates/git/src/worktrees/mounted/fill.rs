@@ -1,13 +1,13 @@
 //! Putting a new working tree on an image.
 
 use super::ahead::{can_write_ahead, write_ahead};
-use super::images::{mount_image, mounts, read_index, Found, Images, Wanted};
+use super::images::{mount_image, mounts, read_index, stored_index, Found, Images, Wanted};
 use super::maker::ImageMaker;
 use super::store::prune_images;
-use super::watch::{is_watch_wished, vouching, watch};
+use super::watch::{is_watch_wished, vouching, vouching_for_image, watch};
 use super::{layers_of, release, LAYERS};
 use crate::checkout::{note_reset, Done};
-use crate::index::Index;
+use crate::index::IndexBytes;
 use crate::repository::Repository;
 use crate::worktrees::populate::populate_fresh;
 use crate::worktrees::tree_removal::remove_tree;
@@ -57,7 +57,7 @@ pub(crate) fn put_on_image(
 ) -> Result<OnImage> {
     let linked = checkout.linked;
     let mut warnings = Vec::new();
-    let (found, lower, index) = mounted_image(checkout, maker, execution, &mut warnings)?;
+    let (found, lower, bytes) = mounted_image(checkout, maker, execution, &mut warnings)?;
     let state = TreeState {
         image: found.image.name.to_string(),
         store: found.store.clone(),
@@ -66,7 +66,7 @@ pub(crate) fn put_on_image(
     };
     let directory = linked.git_dir().join(LAYERS);
     let layers = LayeredTree::create(&directory, checkout.top, state)?;
-    let laid = match lay(checkout, &layers, &lower, &found, index, execution) {
+    let laid = match lay(checkout, &layers, &lower, &found, bytes, execution) {
         Ok(laid) => laid,
         Err(error) => {
             drop(lower);
@@ -105,7 +105,7 @@ fn mounted_image(
     maker: &dyn ImageMaker,
     execution: &Execution,
     warnings: &mut Vec<String>,
-) -> Result<(Found, Lower, (Vec<u8>, Index))> {
+) -> Result<(Found, Lower, IndexBytes)> {
     let linked = checkout.linked;
     let mut attempt = 1;
     loop {
@@ -121,11 +121,11 @@ fn mounted_image(
         let image = &found.image;
         refuse_hindered(&Base::new(&mounts(linked), &image.name.to_string()))?;
         let read =
-            mount_image(linked, image).and_then(|lower| Ok((lower, read_index(linked, image)?)));
+            mount_image(linked, image).and_then(|lower| Ok((lower, stored_index(linked, image)?)));
         // Once it is mounted, it is not pruned any more.
         let has_gone = || !hedgerow_fs::exists(&image.path) || !hedgerow_fs::exists(&image.index);
         match read {
-            Ok((lower, index)) => return Ok((found, lower, index)),
+            Ok((lower, bytes)) => return Ok((found, lower, bytes)),
             Err(_) if has_gone() && attempt < ATTEMPTS => attempt += 1,
             Err(error) => return Err(error),
         }
@@ -148,7 +148,7 @@ fn lay(
     layers: &LayeredTree,
     lower: &Lower,
     found: &Found,
-    (mut content, mut index): (Vec<u8>, Index),
+    bytes: IndexBytes,
     execution: &Execution,
 ) -> Result<Laid> {
     let (linked, top) = (checkout.linked, checkout.top);
@@ -156,30 +156,43 @@ fn lay(
     let dot_git = upper.join(".git");
     linked.link_worktree_by(top, &dot_git, linked.git_dir(), checkout.is_relative)?;
     let is_other = linked.commit(&checkout.commit)?.tree != found.tree;
-    let mut written = None;
-    if is_other && can_write_ahead(linked, layers.state()?.is_privileged)? {
+    let is_watched = |entry_count| {
+        Ok::<_, Error>(checkout.monitor.is_some() && is_watch_wished(linked, entry_count)?)
+    };
+    let laid = if is_other && can_write_ahead(linked, layers.state()?.is_privileged)? {
         // Whoever is killed from here on leaves leftovers, not changes.
         layers.forget()?;
-        write_index(linked, &content)?;
-        let (done, of_commit) = write_ahead(linked, &upper, &index, checkout.threshold, execution)?;
-        (written, index) = (Some(done), of_commit);
-        content.clear();
-    }
-    let is_watched = checkout.monitor.is_some() && is_watch_wished(linked, &index)?;
-    if is_watched {
-        // From here on, nothing changes in the layer.
-        layers.prepare(lower)?;
-        content = vouching(linked, layers, lower, &content, &mut index)?;
-    }
-    if !content.is_empty() {
-        write_index(linked, &content)?;
-    }
+        write_index(linked, bytes.as_slice())?;
+        let of_image = read_index(&found.image, &bytes)?;
+        let threshold = checkout.threshold;
+        let (done, mut index) = write_ahead(linked, &upper, &of_image, threshold, execution)?;
+        let is_watched = is_watched(index.entries().len())?;
+        if is_watched {
+            // From here on, nothing changes in the layer.
+            layers.prepare(lower)?;
+            write_index(linked, &vouching(linked, layers, lower, &mut index)?)?;
+        }
+        Laid {
+            is_watched,
+            written: Some(done),
+        }
+    } else {
+        let is_watched = is_watched(bytes.entry_count())?;
+        if is_watched {
+            layers.prepare(lower)?;
+            let content = vouching_for_image(linked, layers, lower, &found.image, bytes)?;
+            write_index(linked, &content)?;
+        } else {
+            write_index(linked, bytes.as_slice())?;
+        }
+        Laid {
+            is_watched,
+            written: None,
+        }
+    };
     layers.save()?;
     layers.mount(top, lower)?;
-    Ok(Laid {
-        is_watched,
-        written,
-    })
+    Ok(laid)
 }
 
 fn write_index(linked: &Repository, content: &[u8]) -> Result<()> {

@@ -6,7 +6,7 @@ use super::index::{entry_stat, ImageContents};
 use super::maker::ImageMaker;
 use crate::archive::{nodes_of_checkout, CheckedOut};
 use crate::config::{MountSettings, Sharing};
-use crate::index::Index;
+use crate::index::{Index, IndexBytes, Vouchers};
 use crate::repository::{Commit, Repository};
 use crate::sparse::current_rules;
 use crate::tree::Difference;
@@ -16,6 +16,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
+use hedgerow_fs::OutputFile;
 use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Lower};
 use hedgerow_mounts::{Maker, Making, StoredImage};
 use hedgerow_tree::{Metadata, NodeError};
@@ -85,23 +86,43 @@ pub(crate) fn mount_image(repository: &Repository, image: &StoredImage) -> Resul
     Ok(Base::new(&mounts, &image.name.to_string()).mount(image)?)
 }
 
-/// The index of an image, as bytes and read.
-pub(crate) fn read_index(repository: &Repository, image: &StoredImage) -> Result<(Vec<u8>, Index)> {
+/// The index of an image, as bytes.
+pub(crate) fn stored_index(repository: &Repository, image: &StoredImage) -> Result<IndexBytes> {
     let path = &image.index;
     let content = hedgerow_fs::read_file(path, INDEX_LIMIT_BYTES)?;
     let content = content.ok_or_else(|| Error::Setup {
         reason: format!("the index of the image, '{}', has gone", path.display()),
     })?;
-    let mut none = |_: &ObjectId| {
-        let reason = "it is split".into();
-        let path = path.clone();
-        Err(Error::CorruptIndex { path, reason })
-    };
-    let read = Index::read(&content, repository.hash_kind(), path, &mut none);
-    let index = read.map_err(|error| Error::Setup {
+    IndexBytes::new(content, repository.hash_kind(), path).map_err(damaged)
+}
+
+/// The same, read.
+pub(crate) fn read_index(image: &StoredImage, bytes: &IndexBytes) -> Result<Index> {
+    bytes.read(&image.index).map_err(damaged)
+}
+
+fn damaged(error: Error) -> Error {
+    Error::Setup {
         reason: format!("{error}; delete this index of an image, and the image is made again"),
-    })?;
-    Ok((content, index))
+    }
+}
+
+/// What vouches for all files of an image, if that was noted beside its index, which is `bytes`.
+pub(super) fn noted_vouchers(image: &StoredImage, bytes: &IndexBytes) -> Option<Vouchers> {
+    let content = hedgerow_fs::read_file(&image.notes, INDEX_LIMIT_BYTES).ok()??;
+    Vouchers::parse(&content, bytes.hash()).filter(|found| bytes.fits(found))
+}
+
+/// Notes what vouches for all files of an image.
+pub(super) fn note_vouchers(
+    repository: &Repository,
+    image: &StoredImage,
+    vouchers: &Vouchers,
+) -> Result<()> {
+    let file = OutputFile::create(&image.notes)?;
+    file.write_at(&vouchers.serialize(), 0)?;
+    repository.settings().sharing.open_output(&file)?;
+    Ok(file.commit(true)?)
 }
 
 /// The images that checkouts in a repository, with its settings, can be put on.
@@ -390,7 +411,7 @@ impl<'a> Images<'a> {
         };
         // Mounted apart: nobody waits, and nothing is left of a check that is killed.
         let opened = found.open()?;
-        read_index(self.repository, found)?;
+        read_index(found, &stored_index(self.repository, found)?)?;
         let checkout = self.checked_out(&wanted, 0);
         let walk = WalkOptions {
             execution: self.execution.clone(),

@@ -1,6 +1,6 @@
 //! The index of a working tree that nobody has looked at: made of what its image holds.
 
-use crate::index::{Builder, CacheTree, EntryStat, Flags, Mode};
+use crate::index::{Builder, CacheTree, EntryStat, Flags, Mode, WriteOptions};
 use crate::repository::Repository;
 use crate::tree::Difference;
 use crate::worktree::sparse::SparsePatterns;
@@ -54,7 +54,12 @@ impl ImageContents<'_> {
         let cache_tree = CacheTree::build(&index, |id| repository.has_tree(id));
         index.set_cache_tree(cache_tree);
         let mut content = Vec::new();
-        index.write(&mut content, &write_options(repository)?);
+        // It is for all who use the image, and what is kept is checked.
+        let options = WriteOptions {
+            skip_hash: false,
+            ..write_options(repository)?
+        };
+        index.write(&mut content, &options);
         let file = OutputFile::create(target)?;
         file.write_at(&content, 0)?;
         repository.settings().sharing.open_output(&file)?;

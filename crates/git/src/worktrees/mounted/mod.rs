@@ -27,7 +27,7 @@ pub(crate) use held::{
     changes, hold, layers_of, lock_admin, lock_half_made, lock_place, Held, INITIALIZING, LAYERS,
     LOCK_REASON,
 };
-pub(crate) use images::{read_index, recorded_store};
+pub(crate) use images::{read_index, recorded_store, stored_index};
 pub(crate) use watch::is_hook;
 pub(crate) use wish::{mount_wish, required, Wish};
 

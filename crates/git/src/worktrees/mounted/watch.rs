@@ -1,15 +1,16 @@
 //! Git asks what changed in a mounted working tree, instead of looking at every file: the settings for
 //! that, and an index that vouches for what the image has. The answer is `monitor::answer`.
 
+use super::images::{note_vouchers, noted_vouchers, read_index};
 use crate::config::{read_file, ConfigChange, MountSettings, UntrackedCache, WorktreeMonitor};
 use crate::convert::shell_quoted;
-use crate::index::{Index, Mode};
+use crate::index::{Index, IndexBytes, Mode, UntrackedRecord, Vouchers};
 use crate::repository::Repository;
 use crate::worktree::write_options;
 use crate::{monitor, untracked_cache, Result};
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::Dir;
-use hedgerow_mounts::{LayeredTree, Lower};
+use hedgerow_fs::{Dir, Timestamp};
+use hedgerow_mounts::{LayeredTree, Lower, StoredImage};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -33,35 +34,71 @@ fn hook(program: &Path) -> BString {
 }
 
 /// The bytes of an index like `index`, which vouches for all files of the new working tree `linked` with
-/// these layers over the image `lower`, as they are now and when it is mounted. `written`: the bytes of
-/// `index`, if known.
+/// these layers over the image `lower`, as they are now and when it is mounted.
 pub(super) fn vouching(
     linked: &Repository,
     layers: &LayeredTree,
     lower: &Lower,
-    written: &[u8],
     index: &mut Index,
 ) -> Result<Vec<u8>> {
     let last = layers.now()?;
-    let has_neither = index.untracked_cache().is_none() && index.fsmonitor_token().is_none();
+    let records = vouch(linked, layers, lower, index)?;
+    let cache = untracked_cache::without_records(linked, index.hash());
+    *index.untracked_cache_mut() = cache.zip(records).map(|(mut cache, records)| {
+        cache.directories = records;
+        cache
+    });
+    index.set_fsmonitor_token(Some(token_after(layers, last)?));
+    let mut content = Vec::new();
+    index.write(&mut content, &write_options(linked)?);
+    Ok(content)
+}
+
+/// The same for a working tree that is as its `image` has it, whose index is `bytes`.
+pub(super) fn vouching_for_image(
+    linked: &Repository,
+    layers: &LayeredTree,
+    lower: &Lower,
+    image: &StoredImage,
+    bytes: IndexBytes,
+) -> Result<Vec<u8>> {
+    let last = layers.now()?;
+    let vouchers = match noted_vouchers(image, &bytes) {
+        Some(noted) => noted,
+        None => {
+            let mut index = read_index(image, &bytes)?;
+            let records = vouch(linked, layers, lower, &mut index)?;
+            let checksum = bytes.checksum().unwrap_or(bytes.hash().null());
+            let found = Vouchers::new(checksum, index.entries(), records.as_deref());
+            // Without them, the next one takes as long.
+            let _ = note_vouchers(linked, image, &found);
+            found
+        }
+    };
+    let cache = untracked_cache::without_records(linked, bytes.hash());
+    let token = token_after(layers, last)?;
+    Ok(bytes.vouched(&vouchers, cache.as_ref(), &token))
+}
+
+/// Vouches for all files of `index`, and finds the records of its directories.
+fn vouch(
+    linked: &Repository,
+    layers: &LayeredTree,
+    lower: &Lower,
+    index: &mut Index,
+) -> Result<Option<Vec<UntrackedRecord>>> {
     for entry in index.entries_mut() {
         entry.flags.fsmonitor_valid = entry.mode != Mode::Gitlink;
     }
     let layered = [Dir::open(&layers.upper())?, Dir::open(&lower.path)?];
     let open = |path: &BStr| layered.iter().find_map(|layer| layer.open_file(path).ok());
-    *index.untracked_cache_mut() = untracked_cache::of_clean(linked, index, &open)?;
-    // No change of the layer has this time stamp yet, and every later one has it or a later one.
-    let since = layers.now_after(last)?;
-    index.set_fsmonitor_token(Some(monitor::token(layers, since)?));
-    let extended = has_neither.then(|| index.extend(written)).flatten();
-    Ok(match extended {
-        Some(content) => content,
-        None => {
-            let mut content = Vec::new();
-            index.write(&mut content, &write_options(linked)?);
-            content
-        }
-    })
+    untracked_cache::clean_records(linked, index, &open)
+}
+
+/// The token of a time stamp after `last` that no change of the layer has yet; every later one has it or a
+/// later one.
+fn token_after(layers: &LayeredTree, last: Timestamp) -> Result<Vec<u8>> {
+    monitor::token(layers, layers.now_after(last)?)
 }
 
 /// Makes git ask `program` what changed in the working tree `linked`.
@@ -75,8 +112,8 @@ pub(super) fn watch(linked: &Repository, program: &Path) -> Result<()> {
     linked.set_in_worktree(&changes)
 }
 
-/// Whether git is to ask what changed in the new working tree `linked`, whose index is `index`.
-pub(super) fn is_watch_wished(linked: &Repository, index: &Index) -> Result<bool> {
+/// Whether git is to ask what changed in the new working tree `linked`, whose index has so many entries.
+pub(super) fn is_watch_wished(linked: &Repository, entry_count: usize) -> Result<bool> {
     let config = linked.config();
     // Whoever has said something of a monitor, knows better.
     if config.string("core.fsmonitor").is_some() || linked.settings().ignore_case {
@@ -85,7 +122,7 @@ pub(super) fn is_watch_wished(linked: &Repository, index: &Index) -> Result<bool
     Ok(match MountSettings::load(config)?.monitor {
         WorktreeMonitor::Never => false,
         WorktreeMonitor::Always => true,
-        WorktreeMonitor::Auto => index.entries().len() >= WORTH_FILES && may_separate(linked)?,
+        WorktreeMonitor::Auto => entry_count >= WORTH_FILES && may_separate(linked)?,
     })
 }
 

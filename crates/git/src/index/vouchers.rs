@@ -12,6 +12,9 @@ use super::read::named;
 use super::{Index, UntrackedCache, UntrackedRecord};
 use crate::{Error, Result};
 use gix_hash::{Kind, ObjectId};
+use hedgerow_fs::MappedFile;
+use std::borrow::Cow;
+use std::ops::Deref;
 use std::path::Path;
 
 /// How the bytes of vouchers begin. The checksum of the index follows, then both parts with their lengths,
@@ -82,8 +85,8 @@ impl Vouchers {
 
 /// The bytes of an index file whose checksum, if it has one, is right. No more of it was looked at.
 #[derive(Debug)]
-pub(crate) struct IndexBytes {
-    content: Vec<u8>,
+pub(crate) struct IndexBytes<C = MappedFile> {
+    content: C,
     hash: Kind,
     count: u32,
     /// Where the end is that extensions can be appended to: before `EOIE`, which must be the last.
@@ -93,16 +96,16 @@ pub(crate) struct IndexBytes {
     checksum: Option<ObjectId>,
 }
 
-impl IndexBytes {
+impl<C: Deref<Target = [u8]>> IndexBytes<C> {
     /// Takes the content of an index file; `path` is used only in errors.
     ///
     /// # Errors
     /// [`Error::CorruptIndex`] if the bytes are not an index, or their checksum is wrong.
-    pub(crate) fn new(content: Vec<u8>, hash: Kind, path: &Path) -> Result<Self> {
+    pub(crate) fn new(content: C, hash: Kind, path: &Path) -> Result<Self> {
         Self::parse(content, hash).map_err(|problem| named(problem, path))
     }
 
-    fn parse(content: Vec<u8>, hash: Kind) -> Parsed<Self> {
+    fn parse(content: C, hash: Kind) -> Parsed<Self> {
         const TOO_SHORT: &str = "the file is too short";
         let hash_bytes = hash.len_in_bytes();
         let body_bytes = content.len().checked_sub(hash_bytes).ok_or(TOO_SHORT)?;
@@ -167,7 +170,7 @@ impl IndexBytes {
     /// # Errors
     /// Those of [`Index::read`].
     pub(crate) fn read(&self, path: &Path) -> Result<Index> {
-        Index::read(&self.content, self.hash, path, &mut |_| {
+        Index::read(self.as_slice(), self.hash, path, &mut |_| {
             Err(Error::CorruptIndex {
                 path: path.to_owned(),
                 reason: "it is split".into(),
@@ -176,28 +179,29 @@ impl IndexBytes {
     }
 
     /// The bytes of an index with the same entries, whose files all are as they should be as of `token`, as
-    /// far as `vouchers` say so; and with these records of directories in `cache`, if there is one.
+    /// far as `vouchers` say so; and with their records of directories in `cache`, if there is one. They are
+    /// in two parts: what is the same, and the rest.
     pub(crate) fn vouched(
-        mut self,
+        &self,
         vouchers: &Vouchers,
         cache: Option<&UntrackedCache>,
         token: &[u8],
-    ) -> Vec<u8> {
-        self.content.truncate(self.end);
+    ) -> [Cow<'_, [u8]>; 2] {
+        let mut rest = Vec::new();
         if let Some(cache) = cache.filter(|_| !vouchers.records.is_empty()) {
-            let bytes = cache.serialize_with(&vouchers.records);
-            extensions::push(&mut self.content, b"UNTR", &bytes);
+            extensions::push(&mut rest, b"UNTR", &cache.serialize_with(&vouchers.records));
         }
         let monitor = fsmonitor::serialize(token, &vouchers.dirty);
-        extensions::push(&mut self.content, b"FSMN", &monitor);
+        extensions::push(&mut rest, b"FSMN", &monitor);
         let trailer = if self.checksum.is_some() {
-            self.sum.update(&self.content[self.end..]);
-            self.sum.finish()
+            let mut sum = self.sum.clone();
+            sum.update(&rest);
+            sum.finish()
         } else {
             self.hash.null()
         };
-        self.content.extend_from_slice(trailer.as_slice());
-        self.content
+        rest.extend_from_slice(trailer.as_slice());
+        [Cow::Borrowed(&self.content[..self.end]), Cow::Owned(rest)]
     }
 }
 
@@ -271,6 +275,7 @@ mod tests {
                 assert_eq!(vouchers, made);
                 assert_eq!(bytes.fits(&vouchers), !skip_hash);
                 let vouched = bytes.vouched(&vouchers, Some(&cache(hash)), b"token");
+                let vouched = vouched.concat();
                 *index.untracked_cache_mut() = Some(UntrackedCache {
                     directories: records(),
                     ..cache(hash)

@@ -162,7 +162,7 @@ fn lay(
     let laid = if is_other && can_write_ahead(linked, layers.state()?.is_privileged)? {
         // Whoever is killed from here on leaves leftovers, not changes.
         layers.forget()?;
-        write_index(linked, bytes.as_slice())?;
+        write_index(linked, &[bytes.as_slice()])?;
         let of_image = read_index(&found.image, &bytes)?;
         let threshold = checkout.threshold;
         let (done, mut index) = write_ahead(linked, &upper, &of_image, threshold, execution)?;
@@ -170,7 +170,8 @@ fn lay(
         if is_watched {
             // From here on, nothing changes in the layer.
             layers.prepare(lower)?;
-            write_index(linked, &vouching(linked, layers, lower, &mut index)?)?;
+            let content = vouching(linked, layers, lower, &mut index)?;
+            write_index(linked, &[&content])?;
         }
         Laid {
             is_watched,
@@ -180,10 +181,10 @@ fn lay(
         let is_watched = is_watched(bytes.entry_count())?;
         if is_watched {
             layers.prepare(lower)?;
-            let content = vouching_for_image(linked, layers, lower, &found.image, bytes)?;
-            write_index(linked, &content)?;
+            let [same, rest] = vouching_for_image(linked, layers, lower, &found.image, &bytes)?;
+            write_index(linked, &[&same, &rest])?;
         } else {
-            write_index(linked, bytes.as_slice())?;
+            write_index(linked, &[bytes.as_slice()])?;
         }
         Laid {
             is_watched,
@@ -195,9 +196,11 @@ fn lay(
     Ok(laid)
 }
 
-fn write_index(linked: &Repository, content: &[u8]) -> Result<()> {
+fn write_index(linked: &Repository, parts: &[&[u8]]) -> Result<()> {
     let mut lock = LockFile::acquire(linked.index_path())?;
-    lock.write_all(content)?;
+    for part in parts {
+        lock.write_all(part)?;
+    }
     linked.settings().sharing.open_lock(&lock)?;
     lock.commit()?;
     Ok(())

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_fs::OutputFile;
+use hedgerow_fs::{MappedFile, OutputFile};
 use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Lower};
 use hedgerow_mounts::{Maker, Making, StoredImage};
 use hedgerow_tree::{Metadata, NodeError};
@@ -30,8 +30,8 @@ const STORE: &str = "hedgerow/images";
 const MOUNTS: &str = "hedgerow/mounts";
 /// How many of the images used last are compared with a tree, to find the nearest.
 const CANDIDATES: usize = 8;
-/// An index larger than this is refused.
-const INDEX_LIMIT_BYTES: u64 = 4 << 30;
+/// What is noted beside an image is not believed if it is larger than this.
+const NOTES_LIMIT_BYTES: u64 = 1 << 30;
 
 /// The stores of images of a repository.
 pub(crate) struct Stores {
@@ -89,10 +89,13 @@ pub(crate) fn mount_image(repository: &Repository, image: &StoredImage) -> Resul
 /// The index of an image, as bytes.
 pub(crate) fn stored_index(repository: &Repository, image: &StoredImage) -> Result<IndexBytes> {
     let path = &image.index;
-    let content = hedgerow_fs::read_file(path, INDEX_LIMIT_BYTES)?;
-    let content = content.ok_or_else(|| Error::Setup {
-        reason: format!("the index of the image, '{}', has gone", path.display()),
-    })?;
+    let content = match MappedFile::open(path) {
+        Err(error) if error.is_missing() => {
+            let reason = format!("the index of the image, '{}', has gone", path.display());
+            return Err(Error::Setup { reason });
+        }
+        opened => opened?,
+    };
     IndexBytes::new(content, repository.hash_kind(), path).map_err(damaged)
 }
 
@@ -109,7 +112,7 @@ fn damaged(error: Error) -> Error {
 
 /// What vouches for all files of an image, if that was noted beside its index, which is `bytes`.
 pub(super) fn noted_vouchers(image: &StoredImage, bytes: &IndexBytes) -> Option<Vouchers> {
-    let content = hedgerow_fs::read_file(&image.notes, INDEX_LIMIT_BYTES).ok()??;
+    let content = hedgerow_fs::read_file(&image.notes, NOTES_LIMIT_BYTES).ok()??;
     Vouchers::parse(&content, bytes.hash()).filter(|found| bytes.fits(found))
 }
 

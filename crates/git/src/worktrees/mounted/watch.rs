@@ -11,6 +11,7 @@ use crate::{monitor, untracked_cache, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::{Dir, Timestamp};
 use hedgerow_mounts::{LayeredTree, Lower, StoredImage};
+use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -54,19 +55,19 @@ pub(super) fn vouching(
     Ok(content)
 }
 
-/// The same for a working tree that is as its `image` has it, whose index is `bytes`.
-pub(super) fn vouching_for_image(
+/// The same for a working tree that is as its `image` has it, whose index is `bytes`; in two parts.
+pub(super) fn vouching_for_image<'b>(
     linked: &Repository,
     layers: &LayeredTree,
     lower: &Lower,
     image: &StoredImage,
-    bytes: IndexBytes,
-) -> Result<Vec<u8>> {
+    bytes: &'b IndexBytes,
+) -> Result<[Cow<'b, [u8]>; 2]> {
     let last = layers.now()?;
-    let vouchers = match noted_vouchers(image, &bytes) {
+    let vouchers = match noted_vouchers(image, bytes) {
         Some(noted) => noted,
         None => {
-            let mut index = read_index(image, &bytes)?;
+            let mut index = read_index(image, bytes)?;
             let records = vouch(linked, layers, lower, &mut index)?;
             let checksum = bytes.checksum().unwrap_or(bytes.hash().null());
             let found = Vouchers::new(checksum, index.entries(), records.as_deref());

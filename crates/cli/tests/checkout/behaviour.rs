@@ -389,3 +389,51 @@ fn a_gitignore_that_is_a_directory_says_nothing() {
     });
     pair.checkout(&["other"]);
 }
+
+/// An mtime can be set back. Where the ctime does not count, nanoseconds prove nothing.
+#[test]
+fn without_the_ctime_an_edit_in_the_second_of_the_index_counts() {
+    let origin = two_commits(&[("f", "aaaa\n"), ("g", "g\n")], &[("f", "cccc\n")]);
+    let second = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+    let set = |path: std::path::PathBuf, nanoseconds: u64| {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        let time = second + std::time::Duration::from_nanos(nanoseconds);
+        file.set_modified(time).unwrap();
+    };
+    for line in [
+        "switch -q other",
+        "checkout -q other",
+        "reset -q --keep other",
+        "reset -q --merge other",
+        "merge -q --ff-only other",
+        "read-tree -m -u HEAD other",
+        "stash push -q",
+        "checkout-index -u -a",
+        "restore g",
+        "restore --staged g",
+        "reset -q",
+    ] {
+        let mut pair = Pair::of(&origin, line);
+        pair.each("edit", |repository| {
+            repository.git(&["config", "core.trustctime", "false"]);
+            set(repository.path("f"), 123_456_789);
+            repository.git(&["update-index", "-q", "--refresh"]);
+            set(repository.path(".git/index"), 500_000_000);
+            repository.write("f", "bbbb\n");
+            set(repository.path("f"), 123_456_789);
+        });
+        let words: Vec<&str> = line.split(' ').collect();
+        pair.both(words[0], "", &words[1..], &[]);
+        let (git, here) = (pair.git.path("f"), pair.hedgerow.path("f"));
+        assert_eq!(
+            std::fs::read(here).unwrap(),
+            std::fs::read(git).unwrap(),
+            "{line}"
+        );
+        let status = |repository: &Repository| {
+            let words = ["--no-optional-locks", "status", "--porcelain"];
+            repository.ask(&words)
+        };
+        assert_eq!(status(&pair.hedgerow), status(&pair.git), "{line}");
+    }
+}

@@ -1,5 +1,8 @@
 use hedgerow_fs::{Stat, Timestamp};
 
+/// The coarsest fractions of seconds in use: those of exFAT, which has no ctime either.
+const COARSE_NS: u32 = 10_000_000;
+
 /// The lstat data of a file as recorded in the index; each number is cut to its low 32 bits.
 ///
 /// All zero means unknown: such an entry never matches a file and is read again. Format:
@@ -60,9 +63,10 @@ impl Default for StatRules {
 }
 
 impl StatRules {
-    /// Whether these rules compare nanoseconds.
-    pub(super) fn uses_nanoseconds(&self) -> bool {
-        self.nanoseconds && self.check_stat == CheckStat::Default
+    /// Whether by these rules a fraction of a second shows that a file is as it was. An mtime alone does
+    /// not: it can be set back.
+    pub(super) fn proves_by_fractions(&self) -> bool {
+        self.nanoseconds && self.check_stat == CheckStat::Default && self.trust_ctime
     }
 }
 
@@ -87,17 +91,17 @@ impl EntryStat {
     /// Whether the file may have changed after it was recorded without lstat showing it: its mtime
     /// is not older than the index file that holds the entry.
     ///
-    /// `rules` must be those of [`matches`](Self::matches): if they ignore nanoseconds, every file
-    /// changed in the index's own second is racy. A recorded fraction of zero may come from a file
-    /// system with whole seconds only, so such a time is treated as a whole second whatever the
-    /// rules. An index of unknown time (zero seconds) makes nothing racy.
+    /// `rules` must be those of [`matches`](Self::matches): if they ignore nanoseconds, or the ctime,
+    /// every file changed in the index's own second is racy. A recorded fraction of so many whole
+    /// [`COARSE_NS`] may come from a file system that has no finer ones, so such a time is treated as
+    /// a whole second whatever the rules. An index of unknown time (zero seconds) makes nothing racy.
     pub fn is_racy(&self, index_mtime: Timestamp, rules: &StatRules) -> bool {
         let index_s = index_mtime.seconds as u32;
         if index_mtime.seconds == 0 || index_s > self.mtime_s {
             return false;
         }
-        let fraction_decides =
-            rules.uses_nanoseconds() && self.mtime_ns != 0 && index_s == self.mtime_s;
+        let is_fine = !self.mtime_ns.is_multiple_of(COARSE_NS);
+        let fraction_decides = rules.proves_by_fractions() && is_fine && index_s == self.mtime_s;
         !fraction_decides || index_mtime.nanoseconds <= self.mtime_ns
     }
 }
@@ -213,17 +217,22 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_fraction_is_a_whole_second() {
-        let coarse = EntryStat {
-            mtime_ns: 0,
-            ..SEEN
-        };
-        assert!(coarse.is_racy(at(90, 500), &EXACT));
+    fn a_time_without_a_fine_fraction_is_a_whole_second() {
+        for (mtime_ns, is_coarse) in [(0, true), (120_000_000, true), (120_000_001, false)] {
+            let recorded = EntryStat { mtime_ns, ..SEEN };
+            let index = at(90, 500_000_000);
+            assert_eq!(recorded.is_racy(index, &EXACT), is_coarse, "{mtime_ns}");
+        }
         let minimal = StatRules {
             check_stat: CheckStat::Minimal,
             ..EXACT
         };
+        let no_ctime = StatRules {
+            trust_ctime: false,
+            ..EXACT
+        };
         assert!(SEEN.is_racy(at(90, 500), &minimal));
+        assert!(SEEN.is_racy(at(90, 500), &no_ctime));
     }
 
     #[test]

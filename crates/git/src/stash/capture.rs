@@ -2,7 +2,7 @@
 
 use crate::checkout::{first_blocking, kept_out, settle, smudge_unexamined, Session};
 use crate::convert::Buffers;
-use crate::index::{Entry, Index, Mode, Stage};
+use crate::index::{Entry, EntryStat, Index, Mode, Stage};
 use crate::objects::{write_tree, ObjectWriter};
 use crate::status::{staged, Staged, StagedChange};
 use crate::tree::Side;
@@ -225,6 +225,39 @@ impl Changes {
             }
         }
         Ok(None)
+    }
+
+    /// The stat data of the files that seem to have changed.
+    pub(super) fn stats(&self, session: &Session<'_>) -> Result<Vec<Refreshed>> {
+        let mut stats = Vec::new();
+        for row in self.unstaged() {
+            let (above, name) = split_path(self.old.index.path(&self.old.index.entries()[row]));
+            let directory = session.root.open_dir(above);
+            match directory.and_then(|directory| directory.stat(name)) {
+                Ok(found) => stats.push((row as u32, EntryStat::from(&found))),
+                Err(error) if error.is_absent() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(stats)
+    }
+
+    /// Notes which files have not changed after all: what was recorded of them, `edits`, is what the index
+    /// has. `stats` are from before they were read.
+    pub(super) fn settle_recorded(
+        &mut self,
+        stats: Vec<Refreshed>,
+        edits: &BTreeMap<BString, Option<Side>>,
+    ) {
+        for (row, stat) in stats {
+            let entry = &self.old.index.entries()[row as usize];
+            let recorded = edits.get(self.old.index.path(entry)).copied().flatten();
+            let is_same = |side: Side| side.id == entry.id && Mode::from(side.kind) == entry.mode;
+            if recorded.is_some_and(is_same) {
+                self.states[row as usize] = State::Unchanged;
+                self.refreshed.push((row, stat));
+            }
+        }
     }
 
     /// The tree of the index with the files of the working tree that differ, and these. Git's warnings

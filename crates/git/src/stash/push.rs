@@ -385,7 +385,7 @@ pub(super) fn record(
         return Ok(Err(PushOutcome::NothingStaged.into()));
     }
     // What is staged goes as a whole, whatever the pathspecs match.
-    let changes = if options.staged && specs.is_some() {
+    let mut changes = if options.staged && specs.is_some() {
         changes.of_all(session, commit.tree)?
     } else {
         changes
@@ -432,6 +432,11 @@ pub(super) fn record(
         let message = BString::from([b"untracked files on ", &place[..], b"\n"].concat());
         parents.push(write(tree, &[], message.as_bstr())?);
     }
+    // Like git, which goes by what is recorded, whatever the stat data say.
+    let stats = match specs {
+        Some(_) if !options.staged => changes.stats(session)?,
+        _ => Vec::new(),
+    };
     let (tree, edits) = if options.staged {
         (index_tree, BTreeMap::new())
     } else {
@@ -444,6 +449,7 @@ pub(super) fn record(
         }
     };
     session.end_filters();
+    changes.settle_recorded(stats, &edits);
     let given = options.message.as_ref().filter(|text| !text.is_empty());
     let message: BString = match given {
         None => [b"WIP on ", &place[..]].concat().into(),

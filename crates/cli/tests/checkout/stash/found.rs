@@ -269,3 +269,41 @@ fn an_index_in_the_working_tree_stays() {
     let kept = repository.ask(&["ls-tree", "--name-only", "stash@{0}^3"]);
     assert_eq!(kept, "mine");
 }
+
+/// Git takes a patch back, and there is none for what it records as in HEAD.
+#[test]
+fn with_pathspecs_files_that_are_recorded_as_in_head_stay_as_they_are() {
+    let origin = Repository::init(&[]);
+    let files = [
+        (".gitattributes", "*z filter=s\n"),
+        ("d/z", "one\ntwo\n"),
+        ("d/f", "f\n"),
+        ("d/crlf", "one\ntwo\n"),
+    ];
+    origin.commit_files(&files, "first");
+    for words in [
+        &["push", "--", "d"][..],
+        &["push", "-q", "-k", "--", "d"],
+        &["push", "-u", "--", "d/z", "d/f", "d/crlf"],
+        &["push"],
+    ] {
+        for is_added in [false, true] {
+            let mut pair = Pair::of(&origin, &format!("{words:?} {is_added}"));
+            pair.each("edit", |repository| {
+                repository.git(&["config", "filter.s.clean", "sed /secret/d"]);
+                repository.git(&["config", "core.autocrlf", "input"]);
+                repository.git(&["config", "core.safecrlf", "false"]);
+                repository.write("d/z", "one\nsecret\ntwo\n");
+                repository.write("d/crlf", "one\r\ntwo\r\n");
+                repository.write("d/f", "mine\n");
+                if is_added {
+                    repository.git(&["add", "d/z"]);
+                }
+            });
+            pair.both("stash", "", words, &[]);
+            let kept = std::fs::read(pair.hedgerow.path("d/z")).unwrap();
+            let is_kept = kept == b"one\nsecret\ntwo\n";
+            assert_eq!(is_kept, words.len() > 1 || is_added, "{words:?} {is_added}");
+        }
+    }
+}

@@ -277,3 +277,32 @@ fn one_object_has_no_name_by_its_message() {
     assert_eq!(twins.line("", "cat-file -t :/first").code, 128);
     assert_eq!(twins.line("", "cat-file -t HEAD^{/first}").code, 0);
 }
+
+/// Where file systems have no modes, the file of a conflict has that of the first version.
+#[test]
+fn modes_of_conflicts_come_from_the_first_version() {
+    for modes in [
+        "100755 100644 100755",
+        "100644 100755 100644",
+        "120000 100644 100755",
+    ] {
+        for stages in ["1 2 3", "2 3", "1 3", "3"] {
+            let mut twins = Twins::new(&format!("{modes} {stages}"), |it| {
+                it.git(&["config", "core.fileMode", "false"]);
+                let id = it.git_with(&["hash-object", "-w", "--stdin"], b"1\n");
+                let id = String::from_utf8(id).unwrap();
+                let modes: Vec<&str> = modes.split(' ').collect();
+                let line = |stage: &str| {
+                    let mode = modes[stage.parse::<usize>().unwrap() - 1];
+                    format!("{mode} {} {stage}\tx\n", id.trim())
+                };
+                let lines: String = stages.split(' ').map(line).collect();
+                it.git_with(&["update-index", "--index-info"], lines.as_bytes());
+                it.write("x", "1\n");
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                std::fs::set_permissions(it.path("x"), mode).unwrap();
+            });
+            twins.line("", "diff-files");
+        }
+    }
+}

@@ -45,9 +45,8 @@ pub fn list(repository: &Repository, options: &Options) -> Result<Listed> {
     if let Some(worktree) = &worktree {
         worktree.include_present(&mut old)?;
     }
-    if options.asks_monitor && monitor::consult(repository, &mut old.index).is_none() {
-        let entries = old.index.entries_mut().iter_mut();
-        entries.for_each(|entry| entry.flags.fsmonitor_valid = false);
+    if options.asks_monitor {
+        monitor::consult_or_doubt(repository, &mut old.index);
     }
     let mut pathspecs = match &worktree {
         None if options.pathspecs.is_empty() => None,

@@ -57,6 +57,14 @@ pub(crate) fn consult(repository: &Repository, index: &mut Index) -> Option<Hear
     Some(heard)
 }
 
+/// The same for readers that write no new moment into the index: of a monitor that does not answer, nothing
+/// is left in `index`.
+pub(crate) fn consult_or_doubt(repository: &Repository, index: &mut Index) {
+    if consult(repository, index).is_none() {
+        (0..index.entries().len()).for_each(|row| doubt(index, row));
+    }
+}
+
 fn doubt(index: &mut Index, row: usize) {
     index.entries_mut()[row].flags.fsmonitor_valid = false;
 }

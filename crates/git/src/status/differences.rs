@@ -112,7 +112,9 @@ pub fn index_differences(repository: &Repository, options: &Options) -> Result<D
             found.list.push(Difference {
                 path: path.to_owned(),
                 old: None,
-                new: change.worktree.map(unknown),
+                new: change
+                    .worktree
+                    .map(|mode| unknown(trusted(repository, mode, first.mode))),
                 is_unmerged: true,
                 has_both_sides: has(Stage::Ours) && has(Stage::Theirs),
                 is_dirty: false,
@@ -311,6 +313,16 @@ fn known(entry: &Entry) -> DifferenceSide {
     DifferenceSide {
         mode: entry.mode,
         id: Some(entry.id),
+    }
+}
+
+/// The mode of a file that is in conflict: where file systems have no modes, that of the `first` version.
+fn trusted(repository: &Repository, mode: Mode, first: Mode) -> Mode {
+    let is_regular = |mode| matches!(mode, Mode::File | Mode::Executable);
+    match is_regular(mode) && !repository.settings().file_mode {
+        true if is_regular(first) => first,
+        true => Mode::File,
+        false => mode,
     }
 }
 

@@ -311,3 +311,30 @@ fn changes_put_aside_by_a_merge_are_kept() {
         });
     }
 }
+
+/// What a monitor tells is listed; what it has vouched for and does not tell of is not looked at.
+#[test]
+fn a_mixed_reset_asks_the_monitor() {
+    let origin = Repository::init(&[]);
+    origin.commit_files(&[("f", "f\n"), ("x", "x\n"), ("y", "y\n")], "first");
+    for (answer, code) in [("x\\0", 0), ("/\\0", 0), ("", 0), ("", 1)] {
+        let mut pair = Pair::of(&origin, &format!("{answer} {code}"));
+        pair.each("watch", |it| {
+            let hook = |answer: &str, code| {
+                let script = format!("#!/bin/sh\nprintf 'token\\0{answer}'\nexit {code}\n");
+                it.write(".git/monitor", &script);
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                std::fs::set_permissions(it.path(".git/monitor"), mode).unwrap();
+            };
+            hook("", 0);
+            it.git(&["config", "core.fsmonitor", ".git/monitor"]);
+            it.git(&["config", "core.fsmonitorHookVersion", "2"]);
+            it.git(&["update-index", "--fsmonitor"]);
+            it.git(&["status"]);
+            it.write("x", "changed\n");
+            it.write("y", "changed\n");
+            hook(answer, code);
+        });
+        pair.both::<&str>("reset", "", &[], &[]);
+    }
+}

@@ -9,6 +9,7 @@ use super::super::transition::kind;
 use super::super::update;
 use super::{LocalChange, Reset, ResetOptions};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
+use crate::monitor;
 use crate::objects::ObjectWriter;
 use crate::repository::Repository;
 use crate::status::{IgnoreSubmodules, Options, Submodules};
@@ -48,6 +49,9 @@ impl MixedReset<'_> {
         let mut old = session.read_index()?;
         if has_worktree {
             session.include_present(&mut old)?;
+        }
+        if has_worktree && !self.options.no_refresh {
+            monitor::consult_or_doubt(repository, &mut old.index);
         }
         let mut join = Join {
             job: self,

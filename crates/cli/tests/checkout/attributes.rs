@@ -506,3 +506,40 @@ fn files_with_the_bytes_of_their_blobs_are_not_read_again() {
     assert!(traced.stderr.contains("packed-refs") || traced.stderr.contains("HEAD"));
     assert!(!traced.stderr.contains(".txt\""), "{}", traced.stderr);
 }
+
+/// Git removes a file before it reads the attributes for what it writes in its place.
+#[test]
+fn attribute_files_that_are_copied_from_the_index_count_as_there() {
+    let origin = Repository::init(&[]);
+    let files = [
+        ("d/.gitattributes", "*.q text\n"),
+        ("d/z", "hello\n"),
+        ("d/e/y", "hello\n"),
+        ("e/+", "hello\n"),
+        ("e/.gitattributes", "*.q text\n"),
+        ("e/z", "hello\n"),
+        ("f/.gitattributes", "*.q text\n"),
+        ("f/z", "hello\n"),
+    ];
+    origin.commit_files(&files, "first");
+    for line in ["-f -a", "-f -u -a", "-a", "-f d/z", "-f --prefix=out/ -a"] {
+        for touches_early in [false, true] {
+            let mut pair = Pair::of(&origin, &format!("{line} {touches_early}"));
+            pair.each("edit", |it| {
+                it.git(&["config", "filter.rot.smudge", "tr a-z n-za-m"]);
+                it.git(&["config", "filter.rot.clean", "tr a-z n-za-m"]);
+                for path in ["d/.gitattributes", "e/.gitattributes"] {
+                    it.write(path, "* filter=rot\n");
+                }
+                for path in ["d/z", "d/e/y", "e/z", "f/z"] {
+                    it.write(path, "changed, and longer\n");
+                }
+                if touches_early {
+                    it.write("e/+", "changed, and longer\n");
+                }
+            });
+            let words: Vec<&str> = line.split(' ').collect();
+            pair.both("checkout-index", "", &words, &[]);
+        }
+    }
+}

@@ -18,9 +18,10 @@ use crate::repository::Repository;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::state::State;
 use crate::{Error, Result};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
+use hedgerow_tree::split_path;
 use place::{Places, Target};
 use selection::Selected;
 use std::collections::HashSet;
@@ -139,11 +140,15 @@ fn try_to_copy(
         ..
     } = plan;
     writes.sort_by_key(|(at, _)| places.path(*at));
+    // Like git, which removes a file before it reads the attributes for what it writes in its place.
+    let replaces = options.prefix.is_empty() && !options.temporary;
+    let written: Vec<&BStr> = writes.iter().map(|(at, _)| places.path(*at)).collect();
+    let is_gone = |path: &BStr| replaces && is_first_below(&written, path);
     let listed = writes.iter().map(|(_, write)| *write).collect();
     let mut next = transition(&old.index, listed);
     let direction = Direction::CheckIn {
         listed: None,
-        is_gone: &|_| false,
+        is_gone: &is_gone,
     };
     let supplies = supplies(&session, &next, &direction)?;
     let mut result = CheckedOut::default();
@@ -171,6 +176,19 @@ fn try_to_copy(
         result.done.warnings.extend(warning);
     }
     Ok(result)
+}
+
+/// Whether `path` is among the `written` paths, which are in order, and before all others of its directory
+/// and below.
+fn is_first_below(written: &[&BStr], path: &BStr) -> bool {
+    let directory = split_path(path).0;
+    let is_below = |other: &BStr| {
+        let rest = other.strip_prefix(directory);
+        directory.is_empty() || rest.is_some_and(|rest| rest.starts_with(b"/"))
+    };
+    let at = written.partition_point(|other| *other < path);
+    let before = at.checked_sub(1).map(|before| written[before]);
+    written.get(at) == Some(&path) && !before.is_some_and(is_below)
 }
 
 /// What to write, as far as it is decided.

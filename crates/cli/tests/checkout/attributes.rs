@@ -543,3 +543,35 @@ fn attribute_files_that_are_copied_from_the_index_count_as_there() {
         }
     }
 }
+
+/// Where there are no symbolic links, a file has the target, which nothing converts.
+#[test]
+fn what_stands_for_a_link_is_not_converted() {
+    let origin = Repository::init(&[]);
+    origin.write("a.txt", "a\n");
+    origin.symlink("link", "a.txt");
+    origin.commit("first");
+    for attribute in [
+        "working-tree-encoding=UTF-16",
+        "filter=rot",
+        "text eol=crlf",
+        "ident",
+    ] {
+        for line in [
+            "checkout -f main",
+            "restore link",
+            "checkout-index -a",
+            "reset --hard",
+        ] {
+            let mut pair = Pair::of(&origin, &format!("{attribute}: {line}"));
+            pair.each("edit", |it| {
+                it.git(&["config", "filter.rot.smudge", "tr a-z n-za-m"]);
+                it.git(&["config", "core.symlinks", "false"]);
+                it.write(".git/info/attributes", format!("link {attribute}\n"));
+                it.remove("link");
+            });
+            let words: Vec<&str> = line.split(' ').collect();
+            pair.both(words[0], "", &words[1..], &[]);
+        }
+    }
+}

@@ -85,11 +85,7 @@ impl<'a> Plan for &'a Contents<'a> {
     }
 
     fn form(&self, row: u32) -> Form {
-        let mode = match self.places {
-            Some(places) => places.entries()[row as usize].mode,
-            None => self.index.entries()[self.writes[row as usize].row as usize].mode,
-        };
-        match mode {
+        match self.mode(row) {
             Mode::File => Form::File,
             Mode::Executable => Form::Executable,
             Mode::Symlink if self.symlinks => Form::Symlink,
@@ -122,8 +118,9 @@ impl<'a> Plan for &'a Contents<'a> {
         }
         let (id, location) = self.object(row)?;
         let path = self.entry_path(row);
-        let conversion = match self.form(row) {
-            Form::File | Form::Executable => self.converter.conversion(path),
+        // What stands for a symbolic link is the target as it is.
+        let conversion = match self.mode(row) {
+            Mode::File | Mode::Executable => self.converter.conversion(path),
             _ => Conversion::Plain,
         };
         if !worker
@@ -235,6 +232,14 @@ impl<'a> Contents<'a> {
         match self.places {
             Some(places) => places.path(&places.entries()[row as usize]),
             None => self.entry_path(row),
+        }
+    }
+
+    /// The mode of a row.
+    fn mode(&self, row: u32) -> Mode {
+        match self.places {
+            Some(places) => places.entries()[row as usize].mode,
+            None => self.index.entries()[self.writes[row as usize].row as usize].mode,
         }
     }
 

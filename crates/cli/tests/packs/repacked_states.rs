@@ -291,6 +291,17 @@ fn promised_objects_stay_apart() {
         assert_eq!(packs(&clone, ".pack").len(), 2, "{words:?}");
         is_sound(&clone);
     }
+    // A directory in the place of the mark stays, as with git.
+    let mark = clone
+        .join(".git/objects/pack")
+        .join(&packs(&clone, ".promisor")[0]);
+    std::fs::remove_file(&mark).unwrap();
+    std::fs::create_dir(&mark).unwrap();
+    git(&clone, &["update-ref", "-d", "refs/heads/own"], b"");
+    let outcome = super::repack::repack(&clone, &["-a", "-d"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    is_sound(&clone);
+    git(&clone, &["update-ref", "refs/heads/own", &own], b"");
     for words in [&["-a", "-d", "-b"][..], &["-a", "-d", "-b", "-m"]] {
         let outcome = super::repack::repack(&clone, words);
         assert_eq!(outcome.code, 0, "{words:?}: {}", outcome.stderr);

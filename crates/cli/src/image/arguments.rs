@@ -208,7 +208,7 @@ pub struct Create {
     /// Do not enter directories of other file systems
     #[arg(short = 'x', long)]
     pub one_file_system: bool,
-    /// For commits: attribute files in the working tree override those in the commit
+    /// For commits: attribute files in the working tree count instead of those in the commit
     #[arg(long)]
     pub worktree_attributes: bool,
     /// Set the owner and group of everything to root

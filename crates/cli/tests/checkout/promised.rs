@@ -10,6 +10,10 @@ use std::path::PathBuf;
 
 /// A repository with two branches, and a clone of it with the filter.
 fn clone(filter: &str) -> (Repository, Repository) {
+    clone_branches(filter, "*")
+}
+
+fn clone_branches(filter: &str, branches: &str) -> (Repository, Repository) {
     let origin = Repository::init(&[]);
     for number in 0..20 {
         origin.write(
@@ -34,13 +38,8 @@ fn clone(filter: &str) -> (Repository, Repository) {
     let url = format!("file://{}", origin.root.display());
     partial.git(&["remote", "add", "origin", &url]);
     let filter = format!("--filter={filter}");
-    partial.git(&[
-        "fetch",
-        "-q",
-        &filter,
-        "origin",
-        "+refs/heads/*:refs/remotes/origin/*",
-    ]);
+    let wanted = format!("+refs/heads/{branches}:refs/remotes/origin/{branches}");
+    partial.git(&["fetch", "-q", &filter, "origin", &wanted]);
     (origin, partial)
 }
 
@@ -254,4 +253,225 @@ fn a_diffstat_fetches_what_it_counts() {
     let copy = partial.copy(&partial.root.with_file_name("copy"));
     let words = ["merge", "--ff-only", "origin/main"];
     assert_eq!(partial.hedgerow(&words).ok("merge"), copy.git(&words));
+}
+
+/// What `git` makes of `words` in a copy of `partial`, and hedgerow in `partial`: the same.
+fn same(partial: &Repository, words: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    let copy = partial.copy(&partial.root.with_file_name("copy"));
+    let mut command = hedgerow_testkit::Program::Git.command(&copy.root);
+    command.args(words).envs(variables.iter().copied());
+    let git = run(command);
+    let here = partial.hedgerow_with(words, variables);
+    let told = format!("{words:?}: {} {}", here.stderr, git.stderr);
+    here.assert_civil(&told);
+    assert_eq!(here.code, git.code, "{told}");
+    assert!(here.stdout == git.stdout, "{told}");
+    for question in [
+        &["ls-files", "-s"][..],
+        &["status", "--porcelain"],
+        &["stash", "list", "--format=%T"],
+        &["for-each-ref"],
+    ] {
+        // The times of an entry are those of its making.
+        if words[0] == "stash" && question[0] == "for-each-ref" {
+            continue;
+        }
+        assert_eq!(partial.ask(question), copy.ask(question), "{told}");
+    }
+    let [head, other] =
+        [partial, &copy].map(|it| it.run(&["rev-parse", "-q", "--verify", "HEAD"], b"").stdout);
+    assert_eq!(head, other, "{told}");
+    std::fs::remove_dir_all(&copy.root).unwrap();
+    here
+}
+
+/// A commit or a tag that is named by its whole id and is not here yet is fetched, as by git.
+#[test]
+fn what_is_named_by_its_whole_id_is_fetched() {
+    for words in [
+        "checkout -q ID",
+        "checkout -q -b new ID",
+        "checkout -q ID -- dir0",
+        "switch -q --detach ID~0",
+        "reset -q --hard ID",
+        "reset -q ID -- dir0/file0",
+        "restore -s ID dir0",
+        "read-tree ID",
+        "worktree add -f --detach linked ID",
+        "merge -q --ff-only ID",
+        "diff-index --cached ID",
+        "archive ID dir0",
+    ] {
+        for names_tag in [false, true] {
+            let (origin, partial) = clone_branches("blob:none", "old");
+            partial.git(&["checkout", "-q", "origin/old"]);
+            origin.git(&["tag", "-a", "-m", "a tag", "v1"]);
+            let id = origin.ask(&["rev-parse", if names_tag { "v1" } else { "main" }]);
+            let words = words.replace("ID", &id);
+            let words: Vec<&str> = words.split(' ').collect();
+            let outcome = same(&partial, &words, &[]);
+            assert_eq!(outcome.code, 0, "{outcome:?}");
+        }
+    }
+}
+
+/// It is not where git does not fetch it either.
+#[test]
+fn what_is_named_otherwise_or_nowhere_is_not_fetched() {
+    let (origin, partial) = clone_branches("blob:none", "old");
+    partial.git(&["checkout", "-q", "origin/old"]);
+    let id = origin.ask(&["rev-parse", "main"]);
+    let before = packs(&partial);
+    let unknown = "1234567890123456789012345678901234567890";
+    let forbidden = [("GIT_NO_LAZY_FETCH", "1")];
+    for command in [
+        &["checkout", "-q"][..],
+        &["switch", "-q", "--detach"],
+        &["reset", "-q", "--hard"],
+        &["read-tree"],
+    ] {
+        let refused = |name: &str, variables: &[(&str, &str)]| {
+            let outcome = same(&partial, &[command, &[name]].concat(), variables);
+            assert_ne!(outcome.code, 0, "{outcome:?}");
+        };
+        refused(unknown, &[]);
+        refused(&id[..12], &[]);
+        refused(&id, &forbidden);
+    }
+    std::fs::rename(origin.root.join(".git"), origin.root.join("gone")).unwrap();
+    assert_ne!(same(&partial, &["checkout", "-q", &id], &[]).code, 0);
+    assert_eq!(packs(&partial), before);
+}
+
+/// What is put aside is fetched: directories of HEAD, and contents that only the index names.
+#[test]
+fn a_stash_fetches_what_it_records() {
+    for filter in ["tree:1", "tree:2", "combine:blob:none+tree:3"] {
+        for words in [&["stash"][..], &["stash", "push", "-q", "-u"]] {
+            let (_origin, partial) = clone(filter);
+            partial.git(&["update-ref", "HEAD", "origin/main"]);
+            partial.write("dir0/file0", "three\n");
+            assert_eq!(same(&partial, words, &[]).code, 0, "{filter}");
+        }
+    }
+    for words in [&["stash"][..], &["stash", "push", "-q", "--staged"]] {
+        for is_reachable in [true, false] {
+            let (origin, partial) = clone("blob:none");
+            partial.git(&["checkout", "-q", "-B", "main", "origin/main"]);
+            for path in ["dir0/file0", "dir1/file1"] {
+                let id = origin.ask(&["rev-parse", &format!("old:{path}")]);
+                let entry = format!("100644,{id},{path}");
+                partial.git(&["update-index", "--cacheinfo", &entry]);
+            }
+            if !is_reachable {
+                std::fs::remove_dir_all(&origin.root).unwrap();
+            }
+            let copy = partial.copy(&partial.root.with_file_name("before"));
+            let fetches = packs(&partial);
+            let here = partial.hedgerow(words);
+            let git = copy.run(words, b"");
+            assert_eq!(here.code == 0, git.code == 0, "{words:?} {here:?} {git:?}");
+            if is_reachable {
+                assert_eq!(packs(&partial), fetches + 1, "one request");
+                let list = ["ls-tree", "-r", "stash@{0}^2"];
+                assert_eq!(partial.ask(&list), copy.ask(&list));
+            } else {
+                let entries = ["ls-files", "-s"];
+                assert_eq!(partial.ask(&entries), copy.ask(&entries));
+            }
+        }
+    }
+}
+
+/// The attributes above what is archived count, and are fetched with it.
+#[test]
+fn an_archive_of_a_part_fetches_the_attributes_for_it() {
+    let (origin, _) = clone("blob:none");
+    origin.write(".gitattributes", "file1 eol=crlf text\n");
+    origin.write("dir1/.gitattributes", "file5 export-ignore\n");
+    origin.write("dir2/.gitattributes", "* text\n");
+    origin.commit("attributes");
+    for words in [
+        &["archive", "origin/main", "dir1"][..],
+        &["archive", "origin/main", "new/deep"],
+        &["archive", "origin/main", "dir1/file1", "link"],
+        &["archive", "origin/main", ":(attr:text)dir1"],
+    ] {
+        for is_reachable in [true, false] {
+            let partial = Repository::init(&[]);
+            let url = format!("file://{}", origin.root.display());
+            partial.git(&["remote", "add", "origin", &url]);
+            let wanted = "+refs/heads/*:refs/remotes/origin/*";
+            partial.git(&["fetch", "-q", "--filter=blob:none", "origin", wanted]);
+            if is_reachable {
+                let outcome = same(&partial, words, &[]);
+                assert_eq!(outcome.code, 0);
+            } else {
+                partial.git(&["remote", "set-url", "origin", "/nowhere"]);
+                let outcome = partial.hedgerow(words);
+                assert_eq!((outcome.code, outcome.stdout.len()), (128, 0), "{words:?}");
+            }
+        }
+    }
+}
+
+/// Sizes and line ends that are listed, and contents that may be copied, are read, and so are fetched.
+#[test]
+fn listed_sizes_line_ends_and_copies_are_fetched_in_one_request() {
+    for words in [
+        &["ls-files", "--eol"][..],
+        &["ls-files", "--format=%(objectsize:padded) %(path)"],
+        &["ls-files", "--format=%(eolinfo:index) %(path)", "dir0"],
+        &["diff-index", "--cached", "-C", "origin/old"],
+        &["diff-index", "--cached", "-C", "-C", "origin/old"],
+        &["diff-index", "--cached", "-p", "-C", "origin/old"],
+    ] {
+        for is_reachable in [true, false] {
+            let (origin, partial) = clone("blob:none");
+            partial.git(&["read-tree", "origin/main"]);
+            if !is_reachable {
+                std::fs::remove_dir_all(&origin.root).unwrap();
+            }
+            let before = packs(&partial);
+            let outcome = same(&partial, words, &[]);
+            assert_eq!(outcome.code, if is_reachable { 0 } else { 128 });
+            assert_eq!(packs(&partial), before + usize::from(is_reachable));
+        }
+    }
+    // What needs none of that fetches nothing.
+    let (_origin, partial) = clone("blob:none");
+    partial.git(&["read-tree", "origin/main"]);
+    let before = packs(&partial);
+    for words in [
+        &["ls-files", "-s"][..],
+        &["ls-files", "--format=%(objectname) %(path)"],
+        &["diff-index", "--cached", "-C", "origin/main"],
+    ] {
+        same(&partial, words, &[]);
+    }
+    assert_eq!(packs(&partial), before);
+}
+
+/// The attributes of the index count for what is compared, and are fetched.
+#[test]
+fn attributes_of_what_is_compared_are_fetched() {
+    let (origin, partial) = clone("blob:none");
+    origin.write(".gitattributes", "dir0/* -diff\n");
+    origin.commit("attributes");
+    partial.git(&["fetch", "-q", "origin"]);
+    partial.git(&["read-tree", "origin/main"]);
+    let words = ["diff-index", "--cached", "-p", "origin/old", "--", "dir0"];
+    assert_eq!(same(&partial, &words, &[]).code, 0);
+}
+
+/// What is only tried reads no contents.
+#[test]
+fn a_dry_run_of_read_tree_needs_no_contents() {
+    let (origin, partial) = clone("blob:none");
+    partial.git(&["checkout", "-q", "origin/old"]);
+    let before = packs(&partial);
+    std::fs::remove_dir_all(&origin.root).unwrap();
+    let words = ["read-tree", "-n", "--reset", "-u", "origin/main"];
+    assert_eq!(same(&partial, &words, &[]).code, 0);
+    assert_eq!(packs(&partial), before);
 }

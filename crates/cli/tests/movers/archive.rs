@@ -126,6 +126,20 @@ fn a_tar_archive_has_git_s_bytes() {
     repository.write(".gitattributes", "a export-ignore\n");
     same(&repository, "", &["HEAD"]);
     same(&repository, "", &["--worktree-attributes", "HEAD"]);
+    // Only files there count, and none of the tree.
+    repository.write("a/.gitattributes", "* eol=crlf text\n");
+    repository.commit("attributes below");
+    repository.remove("a/.gitattributes");
+    repository.remove(".gitattributes");
+    for words in [&["HEAD"][..], &["HEAD", "a"]] {
+        same(&repository, "", words);
+        same(
+            &repository,
+            "",
+            &[&["--worktree-attributes"], words].concat(),
+        );
+    }
+    same(&repository, ".git", &["--worktree-attributes", "HEAD"]);
     for umask in ["0", "077", "0777", "user"] {
         repository.git(&["config", "tar.umask", umask]);
         same(&repository, "", &["HEAD"]);

@@ -300,3 +300,24 @@ fn promised_objects_stay_apart() {
         is_sound(&clone);
     }
 }
+
+/// A directory in the place of the file that marks a pack as promised stays where the pack goes, as with git.
+#[test]
+fn a_directory_in_the_place_of_a_mark_stays() {
+    let scene = scene(67, "sha1", Storage::Packed, Graph::None);
+    scene.git(&["config", "uploadpack.allowFilter", "true"]);
+    scene.git(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    let clone = scene.root.with_file_name("partial");
+    let url = format!("file://{}", scene.root.display());
+    let words = ["clone", "-q", "--filter=blob:none", "--no-checkout", &url];
+    scene.git(&[&words[..], &[clone.to_str().unwrap()]].concat());
+    let directory = clone.join(".git/objects/pack");
+    let mark = directory.join(&packs(&clone, ".promisor")[0]);
+    std::fs::remove_file(&mark).unwrap();
+    std::fs::create_dir(&mark).unwrap();
+    git(&clone, &["cat-file", "-p", &scene.blobs[0]], b"");
+    let outcome = super::repack::repack(&clone, &["-a", "-d"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(mark.is_dir() && !mark.with_extension("pack").exists());
+    assert_eq!(packs(&clone, ".pack").len(), 1);
+}

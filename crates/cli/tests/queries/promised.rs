@@ -62,6 +62,7 @@ fn cat_file_fetches_what_it_reads() {
         .map(|id| format!("info {id}\n"))
         .collect();
     let names = format!("{blobs}\n{UNKNOWN}\n{file}\nmain^{{tree}}\nmain:nothing\n");
+    let paths = format!("{file}\nmain:nothing\n");
     let buffered = ["cat-file", "--batch-command", "--buffer"];
     for (words, input) in [
         (&["cat-file", "-p", &file][..], ""),
@@ -72,6 +73,8 @@ fn cat_file_fetches_what_it_reads() {
         (&["cat-file", "tree", "main"], ""),
         (&["cat-file", "--batch-check"], &names),
         (&["cat-file", "--batch"], &names),
+        (&["cat-file", "--batch-check"], &file),
+        (&["cat-file", "--batch-check", "--follow-symlinks"], &paths),
         (&buffered, &infos),
     ] {
         for filter in ["blob:none", "tree:0"] {
@@ -202,5 +205,76 @@ fn what_replaces_a_missing_object_is_printed() {
             (git.code, &git.stdout),
             "{words:?} {here:?}"
         );
+    }
+}
+
+/// A link that is followed is read, and so is fetched.
+#[test]
+fn links_on_the_way_are_fetched() {
+    let origin = origin();
+    origin.git(&["checkout", "-q", "-f", "main"]);
+    std::fs::create_dir(origin.root.join("place")).unwrap();
+    std::fs::write(origin.root.join("place/content"), "content").unwrap();
+    std::os::unix::fs::symlink("place/content", origin.root.join("link")).unwrap();
+    std::os::unix::fs::symlink("place", origin.root.join("way")).unwrap();
+    std::os::unix::fs::symlink("nothing", origin.root.join("dangling")).unwrap();
+    origin.git(&["add", "."]);
+    origin.git(&["commit", "-q", "-m", "links"]);
+    let words = ["cat-file", "--batch", "--follow-symlinks"];
+    for input in [
+        "main:link\n",
+        "main:way/content\nmain:way\n",
+        "main:dangling\n",
+    ] {
+        for filter in ["blob:none", "tree:0", "tree:1"] {
+            for is_reachable in [true, false] {
+                let [git, here] = [Program::Git, HEDGEROW].map(|program| {
+                    in_new_clone(&origin, filter, &program, &words, input, is_reachable)
+                });
+                let told = format!("{input} {filter} {}", here.stderr);
+                assert_eq!(here.code, git.code, "{told}");
+                assert!(here.stdout == git.stdout, "{told}");
+            }
+        }
+    }
+}
+
+/// What is named by its whole id and is not here yet is fetched before the walk, all of it in one request.
+#[test]
+fn a_walk_fetches_where_it_starts() {
+    let origin = origin();
+    origin.git(&["tag", "-f", "-a", "-m", "a tag", "late", "main"]);
+    let ask = |name: &str| {
+        let id = origin.git(&["rev-parse", name]);
+        String::from_utf8_lossy(&id).trim().to_owned()
+    };
+    let (id, tag) = (ask("main"), ask("late"));
+    let clone = origin.root.with_file_name("single.git");
+    let url = format!("file://{}", origin.root.display());
+    for words in [
+        &["rev-list", &id][..],
+        &["rev-list", "--count", &tag],
+        &["rev-list", "--count", &id, "--not", "--all"],
+        &["rev-list", "-1", &id, &tag],
+        &["rev-list", "-1", UNKNOWN],
+        &["rev-list", "-1", &id[..12]],
+        &["rev-list", "--missing=allow-any", "-1", &id],
+    ] {
+        for is_reachable in [true, false] {
+            let [git, here] = [Program::Git, HEDGEROW].map(|program| {
+                let _ = std::fs::remove_dir_all(&clone);
+                let target = clone.to_str().unwrap();
+                let single = ["--filter=blob:none", "--single-branch", "-b", "b1"];
+                let start = ["clone", "-q", "--bare", "--no-tags"];
+                origin.git(&[&start[..], &single, &[&url, target]].concat());
+                if !is_reachable {
+                    origin.git(&["-C", target, "config", "remote.origin.url", "/nowhere"]);
+                }
+                asked(&program, &clone, words, "", &[])
+            });
+            let told = format!("{words:?} {is_reachable}: {} {}", here.stderr, git.stderr);
+            assert_eq!(here.code, git.code, "{told}");
+            assert!(here.stdout == git.stdout, "{told}");
+        }
     }
 }

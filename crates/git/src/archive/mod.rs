@@ -44,7 +44,7 @@ const WAITING: usize = 1;
 /// Options for listing a commit.
 #[derive(Clone, Debug, Default)]
 pub struct ArchiveOptions {
-    /// Attribute files in the working tree take precedence over those in the listed tree.
+    /// Attribute files in the working tree are read, and not those in the listed tree.
     pub worktree_attributes: bool,
     /// The time of the entries of a tree that was named without a commit, in seconds since the
     /// epoch.

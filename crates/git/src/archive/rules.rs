@@ -54,8 +54,10 @@ pub(super) struct RuleMaker {
     ignore_case: bool,
     global: Option<Vec<u8>>,
     info: Option<Vec<u8>>,
-    /// The top of the working tree, if its attributes are used.
+    /// The top of the working tree.
     worktree: Option<PathBuf>,
+    /// Whether the attribute files there are read, and none of the tree.
+    reads_worktree: bool,
     /// Whether entries are left out and placeholders expanded as attributes say.
     exports: bool,
 }
@@ -73,13 +75,18 @@ impl RuleMaker {
             ignore_case: repository.settings().ignore_case,
             global,
             info: read(&repository.common_dir().join("info/attributes"))?,
-            worktree: worktree.filter(|_| options.worktree_attributes),
+            worktree,
+            reads_worktree: options.worktree_attributes,
             exports: !options.as_checkout,
         })
     }
 
-    /// The content of the working tree's attribute file for a directory, if those are used.
-    /// Unreadable files are skipped, as by git.
+    /// Whether the working tree's attribute files are read, and none of the tree that is listed, as by git.
+    pub fn reads_worktree(&self) -> bool {
+        self.reads_worktree
+    }
+
+    /// The content of the working tree's attribute file for a directory. Unreadable files are skipped, as by git.
     pub fn in_worktree(&self, directory: &BStr) -> Option<Vec<u8>> {
         let top = hedgerow_fs::Dir::open(self.worktree.as_ref()?).ok()?;
         let file = top.open_dir(directory).ok()?.open_file(FILE_NAME).ok()?;

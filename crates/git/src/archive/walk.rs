@@ -261,10 +261,10 @@ impl<'r> Walk<'r> {
     /// The rules of the directory whose attribute file is the blob `own`.
     fn rules(&mut self, directory: &BString, own: Option<ObjectId>) -> Result<Arc<Rules>> {
         let above = self.levels.last().map(|level| level.rules.clone());
-        let content = match (self.maker.in_worktree(directory.as_bstr()), own) {
-            (Some(content), _) => Some(content),
-            (None, Some(id)) => self.attributes(directory, id)?,
-            (None, None) => None,
+        let content = match own {
+            _ if self.maker.reads_worktree() => self.maker.in_worktree(directory.as_bstr()),
+            Some(id) => self.attributes(directory, id)?,
+            None => None,
         };
         if let (None, Some(above)) = (&content, &above) {
             return Ok(above.clone());

@@ -4,6 +4,7 @@
 use super::batch::{Batcher, Item};
 use super::content::Shared;
 use super::promised::{supplied, IsRead};
+use super::rules::FILE_NAME;
 use super::source::Source;
 use super::tar::{padding, trailer, Described, Headers};
 use super::walk::Selection;
@@ -81,11 +82,14 @@ pub fn write_archive(
         ..ArchiveOptions::default()
     };
     let engine = options.execution.options("archive");
+    let reads_attributes = !options.worktree_attributes;
     let wanted = |repository: &Repository, tree| -> Result<IsRead> {
         let specs = pathspecs(repository, tree, options)?;
         let fits = move |path: &BStr, kind| {
             let specs = specs.as_ref();
-            specs.is_none_or(|specs| specs.fits(path, Mode::from(kind)))
+            specs.is_none_or(|specs| {
+                specs.fits(path, Mode::from(kind)) || reads_attributes && applies(specs, path)
+            })
         };
         Ok(Box::new(fits))
     };
@@ -133,6 +137,16 @@ pub fn write_archive(
     let mut warnings = source.warnings;
     warnings.extend(shared.finish());
     Ok(warnings)
+}
+
+/// Whether `path` is an attribute file of a directory that `specs` lead into.
+fn applies(specs: &Pathspecs, path: &BStr) -> bool {
+    let directory = path.strip_suffix(FILE_NAME);
+    directory.is_some_and(|directory| match directory {
+        [] => true,
+        [.., b'/'] => specs.lead_into(directory.as_bstr()),
+        _ => false,
+    })
 }
 
 /// The tree that `revision` names.

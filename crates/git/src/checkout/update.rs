@@ -238,15 +238,17 @@ pub(crate) fn carry_out(
         session.end_filters();
         return Ok(None);
     }
+    // As in git, what would be written is not looked at then, and a partial clone need not have it.
+    if before.dry_run {
+        session.end_filters();
+        return Ok(Some(Done::default()));
+    }
     let is_removed = |path: &BStr| next.removes(old, path);
     let direction = Direction::CheckOut {
         is_removed: &is_removed,
     };
     let supplies = supplies(session, next, &direction)?;
     // Everything above only reads; `prepare` is the last step that may refuse.
-    if before.dry_run {
-        return Ok(Some(Done::default()));
-    }
     prepare()?;
     let mut done = Done::default();
     // Removing comes first: it makes room for the files to write.

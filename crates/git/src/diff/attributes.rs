@@ -58,7 +58,8 @@ impl DiffAttributes {
             is_gone: &|_| false,
         };
         let read = |sources: &AttributeSources<'_>| Attributes::of_names(sources, &[ATTRIBUTE]);
-        let (attributes, _) = worktree.attributes(&index, &directories, &direction, read)?;
+        let (attributes, _) = repository
+            .with_objects_read(|| worktree.attributes(&index, &directories, &direction, read))?;
         let driver = |side: &Option<Side>| {
             let is_file = |side: &&Side| matches!(side.mode, Mode::File | Mode::Executable);
             match side.as_ref().filter(is_file) {

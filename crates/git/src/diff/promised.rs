@@ -19,9 +19,12 @@ pub fn with_contents(
     options: &DiffOptions,
 ) -> Result<Option<Repository>> {
     let finds_renames = options.renames.detection != Detection::Off;
+    // A copy may be of any file that changed.
+    let finds_copies = options.renames.detection == Detection::Copies
+        && pairs.iter().any(|pair| pair.old.is_none());
     let is_read = |pair: &Filepair| {
         let is_one_sided = pair.old.is_none() || pair.new.is_none();
-        options.formats.reads_contents() || finds_renames && is_one_sided
+        options.formats.reads_contents() || finds_renames && (is_one_sided || finds_copies)
     };
     with_read_contents(repository, pairs, &is_read)
 }

@@ -34,6 +34,16 @@ pub fn shows_line_ends(format: &BStr) -> bool {
     format.contains_str("%(eol")
 }
 
+/// Whether `format` may show sizes of objects.
+pub(super) fn shows_sizes(format: &BStr) -> bool {
+    format.contains_str("%(objectsize")
+}
+
+/// Whether the size of the object of `entry` is shown.
+pub(super) fn has_size(entry: &Entry) -> bool {
+    kind(entry.mode) == "blob"
+}
+
 impl Format {
     /// Takes a format apart.
     pub(super) fn parse(format: &BStr) -> Result<Self> {
@@ -145,7 +155,7 @@ fn kind(mode: Mode) -> &'static str {
 }
 
 fn size(lines: &Lines<'_>, entry: &Entry) -> Result<String> {
-    if kind(entry.mode) != "blob" {
+    if !has_size(entry) {
         return Ok("-".into());
     }
     match lines.repository.object_size(&entry.id) {

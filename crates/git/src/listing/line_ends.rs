@@ -36,10 +36,10 @@ pub struct LineEndReader<'a> {
 
 impl<'a> LineEndReader<'a> {
     /// Reads the attributes of everything that is listed. Also returns warnings about attribute
-    /// files.
+    /// files. A partial clone fetches what it lacks of the files that are listed.
     ///
     /// # Errors
-    /// An attribute file cannot be read.
+    /// An attribute file cannot be read, or no remote gives what it has promised.
     pub fn new(
         repository: &'a Repository,
         listed: &'a Listed,
@@ -52,6 +52,9 @@ impl<'a> LineEndReader<'a> {
             attributes: None,
         };
         let mut warnings = Vec::new();
+        let entries = listed.lines().filter_map(|line| line.entry);
+        let entries = entries.filter(|entry| is_regular(entry.mode));
+        repository.fetch_missing(&entries.map(|entry| entry.id).collect::<Vec<_>>())?;
         if let (Some(top), Some(index)) = (repository.work_tree(), &listed.index) {
             let worktree = Worktree::open(repository, execution, "ls-files")?;
             let directories = directories_above(listed.lines().map(|line| line.path));
@@ -59,8 +62,9 @@ impl<'a> LineEndReader<'a> {
                 listed: None,
                 is_gone: &|_| false,
             };
-            let (attributes, told) =
-                worktree.attributes(index, &directories, &direction, Attributes::new)?;
+            let (attributes, told) = repository.with_objects_read(|| {
+                worktree.attributes(index, &directories, &direction, Attributes::new)
+            })?;
             warnings.extend(told.into_values().flatten());
             reader.attributes = Some(attributes);
             reader.top = Some(Dir::open(top)?);
@@ -71,7 +75,6 @@ impl<'a> LineEndReader<'a> {
     /// The line ends of a listed path. What cannot be read counts as git counts it: as empty in the
     /// index, as no file in the working tree.
     pub fn line_ends(&self, line: &Line<'_>) -> LineEnds {
-        let is_regular = |mode| matches!(mode, Mode::File | Mode::Executable);
         let in_index = line.entry.filter(|entry| is_regular(entry.mode));
         let attributes = self.attributes.as_ref();
         LineEnds {
@@ -101,4 +104,8 @@ impl<'a> LineEndReader<'a> {
         file.read_to_end(&mut content, FILE_LIMIT_BYTES).ok()?;
         Some(line_ends(&content))
     }
+}
+
+fn is_regular(mode: Mode) -> bool {
+    matches!(mode, Mode::File | Mode::Executable)
 }

@@ -1,6 +1,6 @@
 //! The lines of a listing: git-ls-files(1), "OUTPUT".
 
-use super::format::Format;
+use super::format::{has_size, shows_sizes, Format};
 use super::line_ends::{LineEndReader, LineEnds};
 use super::model::{Line, Listed, Reason};
 use crate::display::{Document, PathStyle};
@@ -34,13 +34,20 @@ pub struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// All lines, each with its end; each file of the index in `format` if there is one.
+    /// All lines, each with its end; each file of the index in `format` if there is one. A partial clone fetches
+    /// the objects that it lacks whose sizes are shown.
     ///
     /// # Errors
     /// The format is wrong, in git's words, or an object is missing whose size it shows.
     pub fn text(&self, listed: &Listed, format: Option<&BStr>) -> Result<Vec<u8>> {
         let mut text = Vec::new();
         let mut parsed = None;
+        if format.is_some_and(shows_sizes) {
+            let entries = listed.lines().filter_map(|line| line.entry);
+            let blobs = entries.filter(|entry| has_size(entry));
+            let ids: Vec<ObjectId> = blobs.map(|entry| entry.id).collect();
+            self.repository.fetch_missing(&ids)?;
+        }
         for line in listed.lines() {
             match (format, line.entry) {
                 // Git finds fault with a format only if there is something to show.

@@ -206,13 +206,13 @@ impl<'r> NamedObjects<'r> {
         }
         let index = |path: &BStr, stage| self.index.find(path, stage);
         let found = if self.query.follows_links {
-            supplied(self.repository, || {
-                self.repository.resolve_following(name, &index)
-            })
+            self.repository
+                .with_objects_read(|| self.repository.resolve_following(name, &index))
         } else {
             self.repository
-                .with_promised(|repository| {
-                    repository.resolve_with(name, Wanted::Any, Some(&index))
+                .with_objects_read(|| {
+                    self.repository
+                        .resolve_with(name, Wanted::Any, Some(&index))
                 })
                 .map(Followed::Object)
         };
@@ -294,24 +294,9 @@ pub fn find_object(repository: &Repository, name: &BStr) -> Result<(ObjectId, Ve
     }
     let paths = IndexPaths::new(repository);
     let index = |path: &BStr, stage| paths.find(path, stage);
-    let found = supplied(repository, || {
-        repository.resolve_with(name, Wanted::Any, Some(&index))
-    })?;
+    let found = repository
+        .with_objects_read(|| repository.resolve_with(name, Wanted::Any, Some(&index)))?;
     Ok((found.id, found.warnings))
-}
-
-/// What `run` finds, once a partial clone has fetched what `run` ends with an error for.
-fn supplied<T>(repository: &Repository, run: impl Fn() -> Result<T>) -> Result<T> {
-    let mut before = None;
-    loop {
-        match run() {
-            Err(Error::Pack(hedgerow_pack::Error::Missing { id })) if before != Some(id) => {
-                repository.fetch_missing(&[id])?;
-                before = Some(id);
-            }
-            done => return done,
-        }
-    }
 }
 
 /// Whether the object is here, or could be fetched into a partial clone.

@@ -9,15 +9,18 @@ use hedgerow_reach::{Missing, MissingObject, Objects, Request, Visitor, Walk, Wa
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// In a partial clone, fetches the objects whose lack would end the walk for `request`: directories level by
-/// level, then all contents in one request, where git asks for each. Returns the repository that has them.
+/// In a partial clone, fetches the objects whose lack would end the walk for `request`: what is named, directories
+/// level by level, then all contents in one request, where git asks for each. Returns the repository that has them.
 ///
 /// # Errors
 /// [`Error::NotFetched`](crate::Error::NotFetched) if an object is still missing that a remote has promised.
 pub fn supplied(mut repository: Repository, request: &Request) -> Result<Repository> {
-    let ends_at_missing = request.objects != Objects::None
-        && request.missing == Missing::Error
-        && !request.exclude_promised;
+    let ends_at_missing = request.missing == Missing::Error && !request.exclude_promised;
+    if ends_at_missing {
+        let named: Vec<_> = request.tips.iter().map(|tip| tip.id).collect();
+        repository.fetch_missing(&named)?;
+    }
+    let ends_at_missing = ends_at_missing && request.objects != Objects::None;
     let mut asked = BTreeSet::new();
     while ends_at_missing && !repository.promisor_remotes().is_empty() {
         let mut wanted = missing(&repository, request)?;

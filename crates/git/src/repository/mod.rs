@@ -40,9 +40,9 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
 use hedgerow_pack::{ObjectId, ObjectStore, StoreOptions};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// A repository that was found and may be used.
@@ -72,6 +72,8 @@ pub struct Repository {
     grafts: OnceLock<Grafts>,
     /// Where git's own programs are, once a hook asked.
     git_programs: OnceLock<Option<std::ffi::OsString>>,
+    /// The objects that were asked for by their whole ids and that no remote gives.
+    ungiven: Mutex<BTreeSet<ObjectId>>,
 }
 
 impl Repository {
@@ -243,6 +245,7 @@ impl Repository {
             replacements: HashMap::new(),
             grafts: OnceLock::new(),
             git_programs: OnceLock::new(),
+            ungiven: Mutex::default(),
         };
         repository.replacements = repository.load_replacements()?;
         Ok(repository)

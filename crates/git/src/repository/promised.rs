@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+use std::sync::PoisonError;
 
 /// What is asked for is known: the setting with which git fetches it, too.
 const NEGOTIATE_NOTHING: &str = "fetch.negotiationAlgorithm=noop";
@@ -126,18 +127,43 @@ impl Repository {
         }
     }
 
-    /// The same for the directories of HEAD's commit, if not even the first of them is here.
-    pub(crate) fn with_head_tree(&self) -> Result<Option<Repository>> {
-        self.supplied(&|repository| {
-            let Some(head) = repository.head()?.id() else {
-                return Ok(());
-            };
-            let id = repository.commit(&head)?.tree;
-            if repository.has_tree(&id) {
-                return Ok(());
+    /// What `run` finds, once a partial clone has fetched what `run` ends with an error for: one object after the
+    /// other.
+    ///
+    /// # Errors
+    /// Those of `run`; [`Error::NotFetched`] for an object that a remote has promised and does not give.
+    pub(crate) fn with_objects_read<T>(&self, run: impl Fn() -> Result<T>) -> Result<T> {
+        let mut before = None;
+        loop {
+            match run() {
+                Err(Error::Pack(hedgerow_pack::Error::Missing { id })) if before != Some(id) => {
+                    self.fetch_missing(&[id])?;
+                    before = Some(id);
+                }
+                done => return done,
             }
-            Err(Error::Pack(hedgerow_pack::Error::Missing { id }))
-        })
+        }
+    }
+
+    /// In a partial clone, fetches the object that somebody names by its whole id, if it is not here. Asked for once:
+    /// if no remote gives it, whoever reads it tells.
+    pub(crate) fn fetch_named(&self, id: &ObjectId) -> Result<()> {
+        let is_lacking = || {
+            let found = self.replacement(id).ok();
+            found.is_some_and(|found| matches!(self.has_object(&found), Ok(false)))
+        };
+        if id.is_null()
+            || self.environment().no_lazy_fetch
+            || !is_lacking()
+            || self.promisor_remotes().is_empty()
+        {
+            return Ok(());
+        }
+        let mut ungiven = self.ungiven.lock().unwrap_or_else(PoisonError::into_inner);
+        if ungiven.insert(*id) {
+            self.fetch_promised(&[*id])?;
+        }
+        Ok(())
     }
 
     /// In a partial clone, finds all blobs of `tree` that are missing and whose path and kind `is_wanted`, so
@@ -247,6 +273,11 @@ impl Repository {
 }
 
 impl Error {
+    /// Whether the error is that objects are not here.
+    pub(crate) fn is_of_missing(&self) -> bool {
+        !self.missing_objects().is_empty()
+    }
+
     /// The objects that are not here and whose lack is the error.
     fn missing_objects(&self) -> Vec<ObjectId> {
         match self {

@@ -98,6 +98,9 @@ impl Path<'_> {
 
     /// Goes into the tree that `id` leads to.
     fn enter(&mut self, id: &ObjectId) -> Result<Step> {
+        if !self.repository.has_object(id)? {
+            self.repository.fetch_missing(&[*id])?;
+        }
         let tree = if id.is_empty_tree() {
             Ok(Some(*id))
         } else {
@@ -190,7 +193,12 @@ impl Path<'_> {
     fn read_link(&self, id: &ObjectId) -> Result<Option<Vec<u8>>> {
         let found = self.repository.replacement(id)?;
         let store = self.repository.objects();
-        let Some(location) = store.locate(&found)? else {
+        let mut location = store.locate(&found)?;
+        if location.is_none() {
+            self.repository.fetch_missing(&[found])?;
+            location = store.locate(&found)?;
+        }
+        let Some(location) = location else {
             return Ok(None);
         };
         if Reader::new(store).header(&found, location)?.size > LINK_LIMIT_BYTES {

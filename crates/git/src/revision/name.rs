@@ -17,10 +17,8 @@ impl Resolver<'_> {
     /// The object of a full id, a reference, or an entry of a reference's log.
     pub(super) fn named(&self, spec: &BStr) -> Result<Option<ObjectId>> {
         let repository = self.repository;
-        if spec.len() == repository.hash_kind().len_in_hex() {
-            if let Ok(id) = ObjectId::from_hex(spec) {
-                return Ok(Some(id));
-            }
+        if let Some(id) = self.whole_id(spec)? {
+            return Ok(Some(id));
         }
         let (name, entry) = split_log_entry(spec);
         if let Some(entry) = entry {
@@ -31,10 +29,8 @@ impl Resolver<'_> {
         }
         let full = self.substitute(name, 0)?;
         let name = full.as_ref().map_or(name, |full| full.as_ref());
-        if name.len() == repository.hash_kind().len_in_hex() {
-            if let Ok(id) = ObjectId::from_hex(name) {
-                return Ok(Some(id));
-            }
+        if let Some(id) = self.whole_id(name)? {
+            return Ok(Some(id));
         }
         let Some(found) = repository.find_reference(name)? else {
             return Ok(None);
@@ -43,6 +39,18 @@ impl Resolver<'_> {
             self.warn(format!("refname '{name}' is ambiguous."));
         }
         Ok(found.reference.id)
+    }
+
+    /// The id that `name` is, if it has all its digits: whatever is read of it, it has to be here.
+    fn whole_id(&self, name: &BStr) -> Result<Option<ObjectId>> {
+        if name.len() != self.repository.hash_kind().len_in_hex() {
+            return Ok(None);
+        }
+        let Ok(id) = ObjectId::from_hex(name) else {
+            return Ok(None);
+        };
+        self.repository.fetch_named(&id)?;
+        Ok(Some(id))
     }
 
     fn warns_of_ambiguity(&self) -> Result<bool> {

@@ -72,10 +72,16 @@ fn changed_although_held(
     Ok(held)
 }
 
+/// What git says of the first staged entry without an object; a partial clone fetches those that are promised.
 fn without_object(session: &Session<'_>, staged: &Staged) -> Result<Option<String>> {
+    let repository = session.repository;
     let changes = staged.changes.iter();
-    for (path, side) in changes.filter_map(|change| Some((&change.path, change.index?))) {
-        if side.mode != Mode::Gitlink && !session.repository.has_object(&side.id)? {
+    let entries = changes.filter_map(|change| Some((&change.path, change.index?)));
+    let entries = entries.filter(|(_, side)| side.mode != Mode::Gitlink);
+    let ids: Vec<ObjectId> = entries.clone().map(|(_, side)| side.id).collect();
+    repository.fetch_missing(&ids)?;
+    for (path, side) in entries {
+        if !repository.has_object(&side.id)? {
             let (mode, id) = (side.mode.to_u32(), side.id);
             return Ok(Some(format!("invalid object {mode:06o} {id} for '{path}'")));
         }

@@ -111,15 +111,23 @@ impl Said {
     }
 }
 
-/// Puts local changes aside.
+/// Puts local changes aside. In a partial clone, what is missing is fetched before anything is touched.
 pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     check_pathspecs(repository, &options.pathspecs)?;
-    let supplied = repository.with_head_tree()?;
-    let repository = supplied.as_ref().unwrap_or(repository);
+    match repository.with_promised(|repository| try_to_push(repository, options)) {
+        Err(error) if error.is_of_missing() => {
+            let warnings = Vec::new();
+            Ok(PushOutcome::Unsaved { error, warnings })
+        }
+        pushed => pushed,
+    }
+}
+
+fn try_to_push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     let recorded = match record(&session, options) {
         Ok(Ok(recorded)) => recorded,
-        Err(error) if is_of_contents(&error) => {
+        Err(error) if is_of_contents(&error) && !error.is_of_missing() => {
             let warnings = Vec::new();
             return Ok(PushOutcome::Unsaved { error, warnings });
         }
@@ -271,10 +279,12 @@ fn take_staged(
     reset_index(repository, &options.pathspecs, in_index, &options.execution)
 }
 
-/// Makes the commits of an entry and changes nothing else.
+/// Makes the commits of an entry and changes nothing else. A partial clone fetches what it lacks for that.
 pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
-    let supplied = repository.with_head_tree()?;
-    let repository = supplied.as_ref().unwrap_or(repository);
+    repository.with_promised(|repository| try_to_create(repository, options))
+}
+
+fn try_to_create(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     let (outcome, refreshed) = match record(&session, options)? {
         Err(unrecorded) => (unrecorded.outcome, unrecorded.refreshed),

@@ -2,6 +2,7 @@
 //! gitrepository-layout(5)).
 
 use crate::error::Result;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The extensions of a pack and of all that belongs to it, in the order in which they are deleted.
@@ -20,7 +21,8 @@ pub fn is_kept(path: &Path) -> Result<bool> {
     Ok(hedgerow_fs::is_there(&path.with_extension("keep"))?)
 }
 
-/// Deletes the pack at `path`, and what belongs to it, unless it is to be kept since just now.
+/// Deletes the pack at `path`, and what belongs to it, unless it is to be kept since just now. A directory that
+/// has the name of one of these files stays.
 ///
 /// # Errors
 /// If a file cannot be removed; what comes after it in [`PACK_EXTENSIONS`] is there still.
@@ -29,7 +31,10 @@ pub fn delete_pack(path: &Path) -> Result<()> {
         return Ok(());
     }
     for extension in PACK_EXTENSIONS {
-        hedgerow_fs::remove_file(&path.with_extension(extension))?;
+        match hedgerow_fs::remove_file(&path.with_extension(extension)) {
+            Err(error) if error.kind() == ErrorKind::IsADirectory => {}
+            removed => removed.map(drop)?,
+        }
     }
     Ok(())
 }

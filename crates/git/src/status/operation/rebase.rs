@@ -5,6 +5,7 @@ use crate::refs::Head;
 use crate::repository::Repository;
 use crate::Result;
 use bstr::{BString, ByteSlice};
+use gix_hash::ObjectId;
 use std::collections::VecDeque;
 
 /// Number of commands to keep of those done and of those remaining.
@@ -274,8 +275,13 @@ impl<'a> Abbreviation<'a> {
                 return Ok(None);
             }
         }
-        let Ok(id) = self.repository.resolve(word.as_bstr()) else {
-            return Ok(None);
+        // A whole id names its object, whether that is here or not.
+        let id = match ObjectId::from_hex(word) {
+            Ok(id) if id.kind() == self.repository.hash_kind() => id,
+            _ => match self.repository.resolve(word.as_bstr()) {
+                Ok(id) => id,
+                Err(_) => return Ok(None),
+            },
         };
         let short = self.repository.short_id(&id)?.into_bytes();
         // A branch may be named like an id.

@@ -32,13 +32,21 @@ impl<'b, 's> RequestedSet<'b, 's> {
     /// be.
     ///
     /// # Errors
-    /// As [`reachable`].
+    /// As [`reachable`]; [`Error::BadTip`] if what is excluded is missing.
     pub fn find(
         source: Source<'s>,
         bitmaps: &'b Bitmaps<'s>,
         request: &Request,
         threads: usize,
     ) -> Result<Self> {
+        for tip in request.tips.iter().filter(|tip| tip.is_uninteresting) {
+            let is_here = bitmaps.order().bit(&tip.id).is_some()
+                || source.store.locate(&source.replacement(&tip.id))?.is_some();
+            if !is_here {
+                let name = tip.shown_name();
+                return Err(Error::BadTip { name });
+            }
+        }
         let question = request.question(threads);
         let answer = match reachable(source, Some(bitmaps), &question) {
             Err(Error::DamagedBitmap) => reachable(source, None, &question),

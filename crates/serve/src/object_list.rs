@@ -57,6 +57,13 @@ pub fn read_object_list(
     }
 }
 
+/// The ids of all objects and edges that the list `text` names.
+pub(crate) fn listed_ids(text: &[u8], store: &ObjectStore) -> Vec<ObjectId> {
+    let lines = text.split(|byte| *byte == b'\n');
+    let parsed = lines.filter_map(|line| parse(line.strip_prefix(b"-").unwrap_or(line), store));
+    parsed.map(|(id, _)| id).collect()
+}
+
 /// The id at the start of `text`, and the rest.
 fn parse<'t>(text: &'t [u8], store: &ObjectStore) -> Option<(ObjectId, &'t [u8])> {
     let (hex, rest) = text.split_at_checked(store.hash_kind().len_in_hex())?;

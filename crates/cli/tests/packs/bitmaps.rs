@@ -2,7 +2,7 @@ use super::midx_damage::{hash_len, seal};
 use super::{beside_pack, hedgerow, lines, printed};
 use crate::HEDGEROW;
 use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
-use hedgerow_testkit::Random;
+use hedgerow_testkit::{run, run_with, Outcome, Program, Random};
 
 const FILTERS: [&str; 7] = [
     "",
@@ -358,4 +358,41 @@ fn bitmaps_that_cannot_be_listed_are_not_right() {
     std::fs::write(&path, bytes).unwrap();
     let verified = hedgerow(&scene, &["bitmap", "verify"]);
     assert_ne!(verified.code, 0, "{}", verified.stderr);
+}
+
+/// What is excluded has to be there, edges are not shown, and a count is all that is printed.
+#[test]
+fn questions_by_bitmaps_are_understood_as_by_git() {
+    let scene = scene(78, "sha1", Storage::Packed, Graph::None);
+    scene.git(&["repack", "-adbq"]);
+    let absent = "0123456789012345678901234567890123456789";
+    let not_absent = format!("^{absent}");
+    for words in [
+        &["--objects", "--count", "main", &not_absent][..],
+        &["--objects", "main", "--not", absent],
+        &["--count", "main", &not_absent],
+        &["--count", "main", "^b1"],
+        &["--count", "--objects", "--disk-usage", "main"],
+        &["--disk-usage", "--count", "main"],
+        &["--objects-edge", "--count", "main", "^b1"],
+        &["--objects-edge", "--disk-usage", "main", "^b1"],
+        &["--objects-edge", "main", "^b1"],
+    ] {
+        let words = [&["rev-list", "--use-bitmap-index"], words].concat();
+        let mut git = Program::Git.command(&scene.root);
+        git.args(&words);
+        let (here, git) = (hedgerow(&scene, &words), run(git));
+        let said = |outcome: &Outcome| (outcome.code, lines(&outcome.stdout));
+        assert_eq!(said(&here), said(&git), "{words:?}");
+        assert_eq!(here.stderr, git.stderr, "{words:?}");
+    }
+    for input in ["--all\n", "main\n--branches\n", "--\n"] {
+        let words = ["pack-objects", "--revs", "--stdout", "-q"];
+        let mut git = Program::Git.command(&scene.root);
+        git.args(words);
+        let git = run_with(git, input.as_bytes());
+        let here = super::answer(&scene, &words, input.as_bytes());
+        let said = |outcome: Outcome| (outcome.code, outcome.stderr);
+        assert_eq!(said(here), said(git), "{input}");
+    }
 }

@@ -36,7 +36,7 @@ fn compare_packs(scene: &Scene, random: &mut Random, questions: usize) {
         let (input, mut expected) = match number % 3 {
             0 => {
                 let all = scene.git(&["rev-list", "--objects", "--no-object-names", "--all"]);
-                ("--all\n".to_owned(), lines(&all))
+                (tips(scene), lines(&all))
             }
             _ => (format!("{want}\n^{have}\n"), difference(scene, want, have)),
         };
@@ -61,6 +61,13 @@ fn compare_packs(scene: &Scene, random: &mut Random, questions: usize) {
         assert_eq!(ids, expected, "{words:?} {input} {reuse}");
     }
     scene.git(&["config", "--unset-all", "pack.allowPackReuse"]);
+}
+
+/// What all references name, one a line.
+pub fn tips(scene: &Scene) -> String {
+    let named = scene.git(&["for-each-ref", "--format=%(objectname)"]);
+    let named = String::from_utf8(named).unwrap();
+    format!("HEAD\n{named}")
 }
 
 /// What hedgerow writes to standard output when it reads `input`.

@@ -294,3 +294,73 @@ fn many_clients_share_the_cache() {
     let kept = std::fs::read_dir(daemon.clones.path().join("responses")).unwrap();
     assert_eq!(kept.count(), 1);
 }
+
+/// A partial clone has commits without their contents: what it asks for by id is sent although a filter
+/// leaves it out, or a commit that it has reaches it.
+#[test]
+fn what_is_named_is_sent_to_partial_clones() {
+    let program = env!("CARGO_BIN_EXE_hedgerow");
+    for (seed, storage, has_bitmap) in [
+        (38, Storage::Loose, false),
+        (39, Storage::Packed, false),
+        (40, Storage::Packed, true),
+    ] {
+        let scene = scene(seed, "sha1", storage, Graph::None);
+        if has_bitmap {
+            scene.git(&["repack", "-adbq"]);
+        }
+        let place = tempfile::tempdir().unwrap();
+        let config = place.path().join("config");
+        let hook = format!("\tpackObjectsHook = \"{program} upload-pack-hook\"\n");
+        let settings =
+            format!("[uploadpack]\n{hook}\tallowFilter = true\n[safe]\n\tdirectory = *\n");
+        std::fs::write(&config, settings).unwrap();
+        let url = format!("file://{}", scene.root.display());
+        let listed = scene.git(&["ls-tree", "-r", "--name-only", "main"]);
+        let file = String::from_utf8(listed).unwrap();
+        let file = format!("main:{}", file.lines().next().unwrap());
+        for (named, filter) in [
+            (file.as_str(), "blob:none"),
+            (&file, "tree:0"),
+            ("main^{tree}", "tree:0"),
+        ] {
+            let told = format!("{storage:?} {has_bitmap} {named} {filter}");
+            let id = lines(&scene.git(&["rev-parse", named])).remove(0);
+            scene.git(&["update-ref", "refs/tags/x", &id]);
+            let filter = format!("--filter={filter}");
+            for fetches in [
+                &["refs/heads/main:refs/heads/main", "+refs/*:refs/*"][..],
+                &["+refs/*:refs/*"],
+            ] {
+                let clone = place.path().join("clone");
+                let _ = std::fs::remove_dir_all(&clone);
+                git(place.path(), &["init", "-q", "--bare", "clone"], b"");
+                for what in fetches {
+                    let mut fetch = Program::Git.command(&clone);
+                    use_global_config(&mut fetch, &config);
+                    fetch.args(["fetch", "-q", "--no-tags", &filter, &url, what]);
+                    run(fetch).ok(&told);
+                }
+                let mut look = Program::Git.command(&clone);
+                look.args(["cat-file", "-e", &id])
+                    .env("GIT_NO_LAZY_FETCH", "1");
+                run(look).ok(&told);
+            }
+            let sent = super::answer(
+                &scene,
+                &["pack-objects", "--revs", "--stdout", "-q", &filter],
+                format!("{id}\nb0\n^main\n").as_bytes(),
+            );
+            let pack = sent.ok(&told);
+            let packed = git(&scene.root, &["index-pack", "--stdin"], &pack);
+            let name = String::from_utf8(packed).unwrap();
+            let name = name.trim().strip_prefix("pack\t").unwrap().to_owned();
+            let index = scene
+                .root
+                .join(format!(".git/objects/pack/pack-{name}.idx"));
+            let index = std::fs::read(index).unwrap();
+            let shown = lines(&git(&scene.root, &["show-index"], &index));
+            assert!(shown.iter().any(|line| line.contains(&id)), "{told}");
+        }
+    }
+}

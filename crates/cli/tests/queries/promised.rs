@@ -2,7 +2,7 @@
 
 use super::HEDGEROW;
 use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
-use hedgerow_testkit::{run, Outcome, Program};
+use hedgerow_testkit::{run, run_with, Outcome, Program};
 use std::path::Path;
 
 const UNKNOWN: &str = "1234567890123456789012345678901234567890";
@@ -136,6 +136,9 @@ fn a_list_of_objects_fetches_what_it_names() {
         &["--quiet", "--all"],
         &["--disk-usage", "--max-count=2", "main"],
         &["--filter=blob:none", "main"],
+        &["--filter=object:type=blob", "main"],
+        &["--filter=tree:1", "--all"],
+        &["--filter=tree:0", "main", "^b1"],
         &["main", "^b1"],
     ] {
         let words = [&["rev-list", "--objects"], words].concat();
@@ -150,16 +153,16 @@ fn a_list_of_objects_fetches_what_it_names() {
                 );
                 here.assert_civil(&told);
                 assert_eq!(here.code, git.code, "{told}");
-                // Git prints what it meets before what is missing. It fetches the directories of what is
-                // excluded, too.
+                // Git prints what it meets before what is missing.
                 let is_size = words.contains(&"--disk-usage");
-                let lacks_excluded = filter == "tree:0" && words.contains(&"^b1");
                 assert!(
-                    !is_reachable || is_size || lacks_excluded || here.stdout == git.stdout,
+                    !is_reachable || is_size || here.stdout == git.stdout,
                     "{told}"
                 );
                 let fetches = promises(&clone) - 1;
-                let filters = words.contains(&"--filter=blob:none");
+                // A reference to a blob is fetched by --all.
+                let filters = ["--filter=blob:none", "--filter=tree:0"];
+                let filters = words.iter().any(|word| filters.contains(word));
                 if filter == "blob:none" && is_reachable {
                     assert_eq!(fetches, usize::from(!filters), "{told}");
                 }
@@ -277,4 +280,86 @@ fn a_walk_fetches_where_it_starts() {
             assert!(here.stdout == git.stdout, "{told}");
         }
     }
+}
+
+/// A pack of what a partial clone lacks: contents are fetched in one request.
+#[test]
+fn packs_are_made_of_what_is_fetched() {
+    let origin = origin();
+    let clone = origin.root.with_file_name("partial.git");
+    let commits = &origin.commits[..2];
+    let names = [commits, &origin.trees[..2], &origin.blobs].concat();
+    let (names, tip) = (names.join("\n") + "\n", "main\n^b1\n");
+    for (words, input) in [
+        (&[][..], names.as_str()),
+        (&["--revs"], tip),
+        (&["--revs", "--no-use-bitmap-index"], "main\nb0\n"),
+        (&["--revs", "--filter=blob:none"], tip),
+        (&["--revs", "--filter=tree:1"], tip),
+        (&["--all"], ""),
+        (&["--thin"], tip),
+        (&["--all", "--exclude-promisor-objects"], ""),
+    ] {
+        let words = [&["pack-objects", "--stdout", "-q"], words].concat();
+        for filter in ["blob:none", "tree:0"] {
+            for is_reachable in [true, false] {
+                let [git, here] = [Program::Git, HEDGEROW].map(|program| {
+                    let made = in_new_clone(&origin, filter, &program, &words, input, is_reachable);
+                    let fetches = promises(&clone) - 1;
+                    (packed(&clone, &made), made, fetches)
+                });
+                let told = format!(
+                    "{words:?} {filter} {is_reachable}: {} {}",
+                    here.1.stderr, git.1.stderr
+                );
+                here.1.assert_civil(&told);
+                assert_eq!(here.1.code, git.1.code, "{told}");
+                // By sets, more is known to be had.
+                let is_subset = here.0.iter().all(|id| git.0.contains(id));
+                let is_same = input == tip || here.0.len() == git.0.len();
+                assert!(is_subset && is_same, "{told} {:?} {:?}", here.0, git.0);
+                if filter == "blob:none" && is_reachable {
+                    assert_eq!(here.2, git.2, "{told}");
+                }
+            }
+        }
+    }
+    // Whoever serves fetches nothing.
+    let words = ["pack-objects", "--stdout", "-q"];
+    in_new_clone(
+        &origin,
+        "blob:none",
+        &HEDGEROW,
+        &["rev-list", "main"],
+        "",
+        true,
+    );
+    let unfetched = [("GIT_NO_LAZY_FETCH", "1")];
+    let [git, here] =
+        [Program::Git, HEDGEROW].map(|program| asked(&program, &clone, &words, &names, &unfetched));
+    assert_eq!((here.code, git.code), (128, 128), "{}", here.stderr);
+    assert_eq!(promises(&clone), 1);
+}
+
+/// The ids of the objects in a pack that was printed; none if the program failed.
+fn packed(clone: &Path, made: &Outcome) -> Vec<String> {
+    if made.code != 0 {
+        return Vec::new();
+    }
+    let mut command = Program::Git.command(clone);
+    let target = clone.join("made.pack");
+    let _ = std::fs::remove_file(target.with_extension("idx"));
+    command
+        .args(["index-pack", "--stdin", "--fix-thin"])
+        .arg(&target);
+    run_with(command, &made.stdout).ok("it is a pack");
+    let index = std::fs::read(target.with_extension("idx")).unwrap();
+    let mut command = Program::Git.command(clone);
+    command.arg("show-index");
+    let shown = run_with(command, &index).ok("it is an index");
+    let shown = String::from_utf8(shown).unwrap();
+    let ids = shown.lines().filter_map(|line| line.split(' ').nth(1));
+    let mut ids: Vec<String> = ids.map(str::to_owned).collect();
+    ids.sort_unstable();
+    ids
 }

@@ -31,6 +31,8 @@ pub struct RevisionArguments<'r> {
     pub was_given: bool,
     /// Whether the commits are listed without their ancestors.
     pub no_walk: Option<NoWalk>,
+    /// Whether no line is an option but `--not`, as for git-pack-objects(1).
+    pub lines_are_revisions: bool,
 }
 
 impl<'r> RevisionArguments<'r> {
@@ -52,6 +54,7 @@ impl<'r> RevisionArguments<'r> {
             excluded: Vec::new(),
             was_given: false,
             no_walk: None,
+            lines_are_revisions: false,
         }
     }
 
@@ -116,6 +119,10 @@ impl<'r> RevisionArguments<'r> {
             }
             if word.is_empty() {
                 break;
+            }
+            let is_option = word.starts_with(b"-") && word != "--not";
+            if self.lines_are_revisions && is_option && !word.starts_with(b"--shallow ") {
+                return Err(fatal(format_args!("not a rev '{word}'")));
             }
             if word == "--" {
                 // Paths would follow.

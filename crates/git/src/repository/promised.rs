@@ -35,6 +35,11 @@ impl Repository {
         remotes
     }
 
+    /// Whether objects that are missing are asked for.
+    pub fn fetches_promised(&self) -> bool {
+        !self.environment().no_lazy_fetch && !self.promisor_remotes().is_empty()
+    }
+
     /// Whether there are objects that no remote has promised: loose ones, or packs without a `.promisor`.
     pub(crate) fn has_own_objects(&self) -> Result<bool> {
         let objects = self.objects().directory();
@@ -113,7 +118,7 @@ impl Repository {
     /// # Errors
     /// [`Error::NotFetched`] if one of them is still missing that a remote has promised.
     pub(crate) fn fetch_missing(&self, ids: &[ObjectId]) -> Result<()> {
-        if self.environment().no_lazy_fetch || self.promisor_remotes().is_empty() {
+        if !self.fetches_promised() {
             return Ok(());
         }
         let wanted = self.missing_of(ids)?;

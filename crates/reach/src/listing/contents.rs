@@ -36,6 +36,8 @@ impl<V: Visitor> Listing<'_, '_, V> {
             };
             self.path = path;
             shown?;
+        } else if content.is_none() {
+            self.unread.push(*id);
         }
         if !self.path.is_empty() {
             self.path.push(b'/');

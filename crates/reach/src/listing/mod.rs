@@ -32,6 +32,9 @@ pub struct Remainder {
     pub omitted: Vec<ObjectId>,
     /// Missing objects, in order of ids, with [`Missing::Collect`].
     pub missing: Vec<MissingObject>,
+    /// With [`Missing::Collect`], missing trees that the filter leaves out: without that, they would be
+    /// an error all the same.
+    pub unread: Vec<ObjectId>,
 }
 
 /// Why a listing ends early.
@@ -62,6 +65,7 @@ struct Listing<'w, 's, V> {
     /// The last tree at each path, whose entries are finished; of use without a filter only.
     met: MetTrees,
     hash: IdHashBuilder,
+    unread: Vec<ObjectId>,
 }
 
 impl Walk<'_> {
@@ -92,15 +96,18 @@ impl Walk<'_> {
             depth: 0,
             met: MetTrees::last_only(),
             hash: IdHashBuilder::default(),
+            unread: Vec::new(),
         };
         match listing.run() {
             Ok(()) | Err(Stop::Unwanted) => {}
             Err(Stop::Error(error)) => return Err(error),
         }
+        let unread = std::mem::take(&mut listing.unread);
         let omitted = listing.filter.map(FilterState::into_omitted);
         Ok(Remainder {
             omitted: omitted.unwrap_or_default(),
             missing: self.marks.take_missing(),
+            unread,
         })
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Closure<'b, 's> {
     trace: Trace,
     /// The tips and what tags among them point to, step by step: no filter leaves them out.
     ends: Vec<Marked>,
+    /// The trees and blobs that the tips of the last search lead to.
+    named: Vec<(ObjectId, ObjectKind)>,
 }
 
 impl<'b, 's> Closure<'b, 's> {
@@ -33,6 +35,7 @@ impl<'b, 's> Closure<'b, 's> {
             threads,
             trace: Trace::default(),
             ends: Vec::new(),
+            named: Vec::new(),
         }
     }
 
@@ -70,6 +73,59 @@ impl<'b, 's> Closure<'b, 's> {
         missing.next().map_or(Ok(()), |(tip, _)| Err(bad_tip(tip)))
     }
 
+    /// Whether one of `tips` leads to a commit.
+    pub fn has_commit(&self, tips: &[ObjectId]) -> Result<bool> {
+        for tip in tips {
+            if self.leads_to_commit(tip)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Those of `tips` that lead to no commit.
+    pub fn without_commits(&self, tips: &[ObjectId]) -> Result<Vec<ObjectId>> {
+        let mut others = Vec::new();
+        for tip in tips {
+            if !self.leads_to_commit(tip)? {
+                others.push(*tip);
+            }
+        }
+        Ok(others)
+    }
+
+    fn leads_to_commit(&self, tip: &ObjectId) -> Result<bool> {
+        let followed = follow_all(self.source, self.bitmaps, std::slice::from_ref(tip), 1)?;
+        let mut found = followed.into_iter().flatten();
+        Ok(found.any(|it| it.kind == ObjectKind::Commit))
+    }
+
+    /// The trees and blobs that the tips of the last search lead to.
+    pub fn take_named(&mut self) -> Vec<(ObjectId, ObjectKind)> {
+        std::mem::take(&mut self.named)
+    }
+
+    /// Adds the trees and blobs that the wants lead to and `haves`, which are trees and blobs as well,
+    /// do not reach.
+    pub fn add_named(
+        &mut self,
+        objects: &mut ObjectSet<'b, 's>,
+        haves: &[(ObjectId, ObjectKind)],
+    ) -> Result<()> {
+        let named = self.take_named();
+        if named.is_empty() {
+            return Ok(());
+        }
+        let haves: Vec<ObjectId> = haves.iter().map(|(id, _)| *id).collect();
+        let (had, _) = self.find(&haves, Aim::default(), true)?;
+        for (id, kind) in named {
+            if !had.contains(&id) {
+                objects.insert(plain(id, kind));
+            }
+        }
+        Ok(())
+    }
+
     /// Finds what `tips` reach, as `aim` asks. `missing_ok`: missing objects are ignored.
     fn find(
         &mut self,
@@ -97,10 +153,11 @@ impl<'b, 's> Closure<'b, 's> {
             self.ends.retain(|end| !passed.contains(&end.id));
         }
         let of_commits = std::mem::take(&mut finding.trees);
-        for (id, kind) in std::mem::take(&mut finding.named) {
+        self.named = std::mem::take(&mut finding.named);
+        for (id, kind) in &self.named {
             match kind {
-                ObjectKind::Tree => finding.trees.push(root(id)),
-                _ => drop(finding.set.insert(plain(id, kind))),
+                ObjectKind::Tree => finding.trees.push(root(*id)),
+                _ => drop(finding.set.insert(plain(*id, *kind))),
             }
         }
         finding.trees.extend(of_commits);

@@ -15,7 +15,7 @@ const BATCH: usize = 64;
 impl Request {
     /// Whether the answer is a set, which bitmaps can give: nothing may depend on an order, on
     /// times or on how objects are reached. With `only_count`, a maximum count does not depend on
-    /// the order either.
+    /// the order either. As with git, a set has no edges, even if they were asked for.
     pub fn is_answered_by_bitmaps(&self, only_count: bool) -> bool {
         let usual = Request::default();
         let is_plain = self.order == Order::Met
@@ -32,8 +32,7 @@ impl Request {
             && self.max_parents.is_none()
             && self.side.is_none()
             && self.no_walk.is_none()
-            && self.missing == Missing::Error
-            && self.objects != Objects::WithEdges;
+            && self.missing == Missing::Error;
         is_plain && self.question(1).is_set()
     }
 
@@ -49,6 +48,7 @@ impl Request {
             haves: tips(true),
             filter: self.filter.clone(),
             filter_wants: self.filter_tips,
+            keeps_named: false,
             only_commits: self.objects == Objects::None,
             threads,
         }

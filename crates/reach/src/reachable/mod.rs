@@ -22,6 +22,7 @@ use filter::Spared;
 use finding::Aim;
 use gix_hash::ObjectId;
 use hedgerow_pack::Bitmaps;
+use std::borrow::Cow;
 
 /// A question about reachability.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +35,10 @@ pub struct Question {
     pub filter: Option<Filter>,
     /// Whether the filter applies to `wants`, too.
     pub filter_wants: bool,
+    /// Whether trees and blobs among `wants` are in the answer even if commits among `haves` reach
+    /// them, or a commit before them and the filter leaves them out: a partial clone has commits
+    /// without their contents.
+    pub keeps_named: bool,
     /// Whether only commits and tags are wanted.
     pub only_commits: bool,
     /// Maximum number of threads.
@@ -93,19 +98,28 @@ pub fn reachable<'b, 's>(
             trace: Trace::default(),
         });
     }
-    let had = if question.haves.is_empty() {
+    let mut haves = Cow::from(&question.haves);
+    if question.keeps_named && !haves.is_empty() && !closure.has_commit(&question.wants)? {
+        haves = closure.without_commits(&haves)?.into();
+    }
+    let had = if haves.is_empty() {
         None
     } else {
-        Some(closure.of_haves(&question.haves, question.walks_trees())?)
+        Some(closure.of_haves(&haves, question.walks_trees())?)
     };
+    let named_haves = closure.take_named();
     let aim = Aim {
         needs_trees: question.needs_trees(),
         had: had.as_ref(),
-        filter: (question.filter.as_ref()).filter(|_| !question.filter_wants),
+        filter: (question.filter.as_ref())
+            .filter(|_| !question.filter_wants && !question.keeps_named),
     };
     let mut objects = closure.of_wants(&question.wants, aim)?;
     if let Some(had) = &had {
         objects.subtract(had);
+        if question.keeps_named {
+            closure.add_named(&mut objects, &named_haves)?;
+        }
     }
     let (mut trace, ends) = closure.into_parts();
     if let Some(filter) = &question.filter {

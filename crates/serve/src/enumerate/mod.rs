@@ -3,6 +3,7 @@
 
 mod packs;
 mod revisions;
+mod supply;
 
 use crate::object_list::read_object_list;
 use crate::{Contents, PackOptions, Result, Selection, Selector, Wanted};
@@ -18,6 +19,8 @@ use std::io::BufRead;
 pub struct Enumeration {
     /// Whether the pack is sent and not kept: bitmaps may say what it holds.
     pub is_sent: bool,
+    /// Whether what reaches the objects is named, and not the objects themselves.
+    pub is_of_revisions: bool,
     /// What the pack holds whatever revisions are named: what these keep alive.
     pub roots: Roots,
     /// What is left out of what revisions reach.

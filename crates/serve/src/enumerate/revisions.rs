@@ -26,18 +26,7 @@ impl Enumeration {
     ) -> Result<Enumerated> {
         let sources = Sources::read(repository)?;
         let source = sources.as_stored(repository);
-        let mut all: Vec<Tip> = self.roots.tips(repository, &sources, warn)?;
-        let mut arguments = RevisionArguments::new(repository, source, true, warn);
-        arguments.add_lines(revisions)?;
-        all.extend(arguments.tips);
-        let request = Request {
-            filter: self.filter.clone(),
-            exclude_promised: self.exclude_promised,
-            only_unpacked: self.unpacked,
-            missing: Missing::Error,
-            tips: all,
-            ..Request::default()
-        };
+        let request = self.request(repository, &sources, revisions, warn)?;
         let is_set = request.filter.is_none()
             && !request.exclude_promised
             && !request.only_unpacked
@@ -66,6 +55,30 @@ impl Enumeration {
         has_less |= selector.retain(&mut wanted);
         let is_closed = !has_less && self.filter.is_none() && !self.exclude_promised;
         Ok(Enumerated { wanted, is_closed })
+    }
+
+    /// What the roots and `revisions` ask for, object by object.
+    pub(super) fn request(
+        &self,
+        repository: &Repository,
+        sources: &Sources,
+        revisions: impl BufRead,
+        warn: &dyn Fn(String),
+    ) -> Result<Request> {
+        let mut all: Vec<Tip> = self.roots.tips(repository, sources, warn)?;
+        let source = sources.as_stored(repository);
+        let mut arguments = RevisionArguments::new(repository, source, true, warn);
+        arguments.lines_are_revisions = true;
+        arguments.add_lines(revisions)?;
+        all.extend(arguments.tips);
+        Ok(Request {
+            filter: self.filter.clone(),
+            exclude_promised: self.exclude_promised,
+            only_unpacked: self.unpacked,
+            missing: Missing::Error,
+            tips: all,
+            ..Request::default()
+        })
     }
 
     /// Calls `make` with the contents of a pack, and their count, of what is reachable from the
@@ -116,9 +129,11 @@ impl Enumeration {
         if self.roots.references {
             arguments.option("--all".into(), &mut std::iter::empty())?;
         }
+        arguments.lines_are_revisions = true;
         arguments.add_lines(revisions)?;
         let mut question = Question {
             filter: self.filter.clone(),
+            keeps_named: self.filter.is_some(),
             ..arguments.into_question(self.threads)
         };
         // Whoever asks for contents by their ids lacks them, although it has commits that reach them.
@@ -182,7 +197,10 @@ fn by_bitmaps(
     threads: usize,
 ) -> Result<Vec<Wanted>> {
     let objects = Objects::All;
-    let question = Request { objects, ..request }.question(threads);
+    let question = Question {
+        keeps_named: request.filter.is_some(),
+        ..Request { objects, ..request }.question(threads)
+    };
     let reuse = PackReuse::None;
     let selected = Selected::find(source, Some(bitmaps), &question, &[], reuse)?;
     Ok(selected.contents(None, Vec::new()).wanted)

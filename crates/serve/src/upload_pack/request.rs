@@ -129,6 +129,8 @@ impl Request {
 fn plain_question(input: &[u8], filter: Option<Filter>, threads: usize) -> Option<Question> {
     let mut question = Question {
         filter,
+        // Whoever asks for contents by their ids lacks them, although it has commits that reach them.
+        keeps_named: true,
         threads,
         ..Question::default()
     };

@@ -169,22 +169,24 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     };
     let repository = environment::for_packs(&environment, output)?;
     check(command)?;
+    let options = options(command, execution, global, &repository)?;
+    let enumeration = command.enumeration(options.execution.threads().get())?;
+    let input = BufReader::new(StandardInput);
+    let (repository, input) = enumeration.supplied(repository, input)?;
+    let warn = |warning| output.warn(warning);
     let job = PackJob {
         command,
         global,
-        options: options(command, execution, global, &repository)?,
+        options,
         repository: &repository,
         output,
     };
-    let enumeration = command.enumeration(job.options.execution.threads().get())?;
-    let (input, warn) = (BufReader::new(StandardInput), |warning| {
-        output.warn(warning)
-    });
     if let Some(mode) = &command.stdin_packs {
         let follows = mode == "follow";
         job.pack_wanted(enumeration.of_packs(&repository, input, follows, &warn)?)
     } else if !command.wants_revisions() {
-        job.pack_list(&enumeration)
+        let (contents, options) = enumeration.of_list(&repository, input, &job.options)?;
+        job.pack(&contents, contents.wanted.len() as u64, &options, false)
     } else if enumeration.needs_list() {
         job.pack_wanted(enumeration.of_revisions(&repository, input, &warn)?)
     } else {
@@ -269,6 +271,7 @@ impl PackObjects {
         let is_walk = self.stdin_packs.is_none() && self.wants_revisions();
         Ok(Enumeration {
             is_sent: self.stdout,
+            is_of_revisions: is_walk,
             roots: Roots {
                 references: self.all,
                 logs: self.reflog,
@@ -305,14 +308,6 @@ struct PackJob<'m> {
 }
 
 impl PackJob<'_> {
-    /// Packs the objects that are listed on standard input.
-    fn pack_list(&self, enumeration: &Enumeration) -> Result<u8, Failure> {
-        let input = BufReader::new(StandardInput);
-        let (contents, options) = enumeration.of_list(self.repository, input, &self.options)?;
-        let count = contents.wanted.len() as u64;
-        self.pack(&contents, count, &options, false)
-    }
-
     /// Packs what was enumerated.
     fn pack_wanted(&self, enumerated: Enumerated) -> Result<u8, Failure> {
         let count = enumerated.wanted.len() as u64;

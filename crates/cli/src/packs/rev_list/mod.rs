@@ -74,12 +74,12 @@ fn print_set(
     options: &Options,
     output: &Output,
 ) -> Result<(), Failure> {
-    if let Some(for_people) = options.disk_usage {
-        let bytes = set.disk_bytes().map_err(failure)?;
-        output.data(disk_usage(bytes, for_people).as_bytes());
-    } else if options.count {
+    if options.count {
         let count = set.count().map_err(failure)?;
         output.data(format!("{count}\n").as_bytes());
+    } else if let Some(for_people) = options.disk_usage {
+        let bytes = set.disk_bytes().map_err(failure)?;
+        output.data(disk_usage(bytes, for_people).as_bytes());
     } else {
         let mut stream = OutputStream::new(StandardOutput);
         let shown = set.for_each(|id| {

@@ -1,0 +1,51 @@
+//! What a partial clone lacks of the objects of a pack.
+
+use super::Enumeration;
+use crate::object_list::listed_ids;
+use crate::{Error, Result};
+use hedgerow_git::reachability::{supplied, with_objects, Sources};
+use hedgerow_git::repository::Repository;
+use hedgerow_reach::{Objects, Request};
+use std::io::{BufRead, Cursor, Read};
+
+impl Enumeration {
+    /// In a partial clone, fetches what is missing of what `input` asks for. Returns the repository that
+    /// has it, and the input, of which nothing is missing.
+    ///
+    /// # Errors
+    /// If the input cannot be read; [`hedgerow_git::Error::NotFetched`]. What is wrong with the input is
+    /// told when it is used.
+    pub fn supplied<'i>(
+        &self,
+        repository: Repository,
+        mut input: impl BufRead + 'i,
+    ) -> Result<(Repository, Box<dyn BufRead + 'i>)> {
+        if self.exclude_promised || !repository.fetches_promised() {
+            return Ok((repository, Box::new(input)));
+        }
+        let mut text = Vec::new();
+        loop {
+            let read = input.read_until(b'\n', &mut text);
+            let read =
+                read.map_err(|error| Error::List(format!("cannot read the list: {error}")))?;
+            // An empty line ends revisions.
+            if read == 0 || read == 1 && self.is_of_revisions {
+                break;
+            }
+        }
+        let repository = if self.is_of_revisions {
+            let sources = Sources::read(&repository)?;
+            match self.request(&repository, &sources, text.as_slice(), &|_| {}) {
+                Ok(request) => {
+                    let objects = Objects::All;
+                    supplied(repository, &Request { objects, ..request })?
+                }
+                Err(_) => repository,
+            }
+        } else {
+            let ids = listed_ids(&text, repository.objects());
+            with_objects(repository, &ids)?
+        };
+        Ok((repository, Box::new(Cursor::new(text).chain(input))))
+    }
+}

@@ -92,9 +92,9 @@ impl EntryStat {
     /// is not older than the index file that holds the entry.
     ///
     /// `rules` must be those of [`matches`](Self::matches): if they ignore nanoseconds, or the ctime,
-    /// every file changed in the index's own second is racy. A recorded fraction of so many whole
-    /// [`COARSE_NS`] may come from a file system that has no finer ones, so such a time is treated as
-    /// a whole second whatever the rules. An index of unknown time (zero seconds) makes nothing racy.
+    /// every file changed in the index's own second is racy. A recorded fraction of whole hundredths
+    /// may come from a file system that has no finer ones, so such a time is treated as a whole
+    /// second whatever the rules. An index of unknown time (zero seconds) makes nothing racy.
     pub fn is_racy(&self, index_mtime: Timestamp, rules: &StatRules) -> bool {
         let index_s = index_mtime.seconds as u32;
         if index_mtime.seconds == 0 || index_s > self.mtime_s {

@@ -224,7 +224,7 @@ fn a_killed_mount_of_a_commit_leaves_no_image_mounted() {
         clear(what);
         scene.hedgerow("r", "mount HEAD ../w").ok(what);
     });
-    assert!(seen > 3, "only {seen} calls were seen");
+    assert!(seen > 1, "no call was seen");
     clear("the end");
     for line in ["mount HEAD ../w", "mount --read-only HEAD ../w"] {
         let _ = std::fs::remove_dir(scene.path("w"));

@@ -34,6 +34,12 @@ fn in_new_clone(
     asked(program, &clone, words, input, &[])
 }
 
+/// A new clone without blobs, in which nothing has been fetched.
+fn make_clone(origin: &Scene) {
+    let words = ["rev-list", "main"];
+    in_new_clone(origin, "blob:none", &HEDGEROW, &words, "", true);
+}
+
 fn asked(
     program: &Program,
     clone: &Path,
@@ -175,14 +181,7 @@ fn a_list_of_objects_fetches_what_it_names() {
 fn nothing_is_fetched_where_that_is_not_wanted() {
     let origin = origin();
     let clone = origin.root.with_file_name("partial.git");
-    in_new_clone(
-        &origin,
-        "blob:none",
-        &HEDGEROW,
-        &["rev-list", "main"],
-        "",
-        true,
-    );
+    make_clone(&origin);
     let names = origin.blobs.join("\n");
     let check = ["cat-file", "--batch-check"];
     let unfetched = [("GIT_NO_LAZY_FETCH", "1")];
@@ -326,14 +325,7 @@ fn packs_are_made_of_what_is_fetched() {
     }
     // Whoever serves fetches nothing.
     let words = ["pack-objects", "--stdout", "-q"];
-    in_new_clone(
-        &origin,
-        "blob:none",
-        &HEDGEROW,
-        &["rev-list", "main"],
-        "",
-        true,
-    );
+    make_clone(&origin);
     let unfetched = [("GIT_NO_LAZY_FETCH", "1")];
     let [git, here] =
         [Program::Git, HEDGEROW].map(|program| asked(&program, &clone, &words, &names, &unfetched));

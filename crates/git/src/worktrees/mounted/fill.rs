@@ -156,7 +156,7 @@ fn lay(
     let dot_git = upper.join(".git");
     linked.link_worktree_by(top, &dot_git, linked.git_dir(), checkout.is_relative)?;
     let is_other = linked.commit(&checkout.commit)?.tree != found.tree;
-    let is_watched = |entry_count| {
+    let wants_watch = |entry_count| {
         Ok::<_, Error>(checkout.monitor.is_some() && is_watch_wished(linked, entry_count)?)
     };
     let laid = if is_other && can_write_ahead(linked, layers.state()?.is_privileged)? {
@@ -166,7 +166,7 @@ fn lay(
         let of_image = read_index(&found.image, &bytes)?;
         let threshold = checkout.threshold;
         let (done, mut index) = write_ahead(linked, &upper, &of_image, threshold, execution)?;
-        let is_watched = is_watched(index.entries().len())?;
+        let is_watched = wants_watch(index.entries().len())?;
         if is_watched {
             // From here on, nothing changes in the layer.
             layers.prepare(lower)?;
@@ -178,7 +178,7 @@ fn lay(
             written: Some(done),
         }
     } else {
-        let is_watched = is_watched(bytes.entry_count())?;
+        let is_watched = wants_watch(bytes.entry_count())?;
         if is_watched {
             layers.prepare(lower)?;
             let [same, rest] = vouching_for_image(linked, layers, lower, &found.image, &bytes)?;

@@ -441,12 +441,7 @@ fn attributes_that_change_in_the_second_of_the_index_count() {
         "* text=auto working-tree-encoding=ISO-8859-1\n",
         "* filter=f\n",
     ];
-    let second = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
-    let set = |path: std::path::PathBuf, nanoseconds: u64| {
-        let file = std::fs::File::options().write(true).open(path).unwrap();
-        let time = second + std::time::Duration::from_nanos(nanoseconds);
-        file.set_modified(time).unwrap();
-    };
+    let set = crate::support::set_fraction;
     let repository = Repository::init(&[]);
     let name = |number: usize| format!("file-{number}");
     for (number, content) in contents.iter().enumerate() {

@@ -394,12 +394,7 @@ fn a_gitignore_that_is_a_directory_says_nothing() {
 #[test]
 fn without_the_ctime_an_edit_in_the_second_of_the_index_counts() {
     let origin = two_commits(&[("f", "aaaa\n"), ("g", "g\n")], &[("f", "cccc\n")]);
-    let second = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
-    let set = |path: std::path::PathBuf, nanoseconds: u64| {
-        let file = std::fs::File::options().write(true).open(path).unwrap();
-        let time = second + std::time::Duration::from_nanos(nanoseconds);
-        file.set_modified(time).unwrap();
-    };
+    let set = crate::support::set_fraction;
     for line in [
         "switch -q other",
         "checkout -q other",

@@ -11,6 +11,8 @@ pub use pair::Pair;
 
 use crate::HEDGEROW;
 use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// `hedgerow` in a repository.
 pub trait RunHedgerow {
@@ -32,4 +34,12 @@ impl RunHedgerow for Repository {
         outcome.assert_civil(&format!("{words:?}"));
         outcome
     }
+}
+
+/// Sets the mtime of a file to so many nanoseconds within one second that is long past.
+pub fn set_fraction(path: PathBuf, nanoseconds: u64) {
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    let second = UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    let time = second + Duration::from_nanos(nanoseconds);
+    file.set_modified(time).unwrap();
 }

@@ -58,6 +58,13 @@ impl<'r> Session<'r> {
         Ok(old)
     }
 
+    /// The same for an index that is not in its place yet.
+    pub(crate) fn unused_index(&self, index: Index) -> Result<OldIndex> {
+        let old = self.worktree.expanded(index, None)?;
+        check_paths(&old.index, self.names())?;
+        Ok(old)
+    }
+
     /// Opens the working tree without a lock on the index, which is not written.
     pub(crate) fn read_only(
         repository: &'r Repository,

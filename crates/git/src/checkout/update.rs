@@ -339,14 +339,7 @@ pub(crate) fn examine(
     old: &OldIndex,
 ) -> Result<(Vec<State>, Vec<Refreshed>)> {
     if session.trusts_index {
-        let state = |entry: &Entry| {
-            if entry.flags.skip_worktree {
-                State::Absent
-            } else {
-                State::Clean
-            }
-        };
-        return Ok((old.index.entries().iter().map(state).collect(), Vec::new()));
+        return Ok((trusted_states(&old.index), Vec::new()));
     }
     let mut rules = session.rules(old);
     // Git compares whole seconds, and refreshes the index only before a switch: elsewhere other
@@ -361,6 +354,18 @@ pub(crate) fn examine(
     let refreshed = settle(session, &mut states, &old.index)?;
     forget_behind_links(session, &mut states, &old.index)?;
     Ok((states, refreshed))
+}
+
+/// The states of files that are as the index has them.
+pub(super) fn trusted_states(index: &Index) -> Vec<State> {
+    let state = |entry: &Entry| {
+        if entry.flags.skip_worktree {
+            State::Absent
+        } else {
+            State::Clean
+        }
+    };
+    index.entries().iter().map(state).collect()
 }
 
 /// Counts files as gone if a link took the place of a directory above, and there is nothing where it
@@ -669,11 +674,12 @@ pub(crate) fn smudge_unexamined(
 /// The cache tree of the new index. A file that was only rewritten leaves its directories' trees
 /// valid.
 pub(crate) fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
-    let known = known_tree(session.repository, old);
-    if known.is_some() && index.has_content_of(old) {
-        return known.cloned();
+    let exists = |id: &ObjectId| session.repository.has_tree(id);
+    match known_tree(session.repository, old) {
+        Some(known) if index.has_content_of(old) => Some(known.clone()),
+        Some(known) => CacheTree::rebuild(index, (old, known), exists),
+        None => CacheTree::build(index, exists),
     }
-    CacheTree::build(index, |id| session.repository.has_tree(id))
 }
 
 fn stopped(error: hedgerow_writer::Error) -> Error {

@@ -161,7 +161,7 @@ impl<'r> Worktree<'r> {
     }
 
     /// The index as it is written if some directories are collapsed; see [`collapse`].
-    fn collapsed(&self, index: &Index) -> Result<Option<Index>> {
+    pub(crate) fn collapsed(&self, index: &Index) -> Result<Option<Index>> {
         // Git refuses an index that is both split and sparse, and even a sparse one where the settings
         // ask for a split one.
         if index.split().is_some() {
@@ -253,18 +253,24 @@ impl<'r> Worktree<'r> {
                 sparse_directories: None,
             });
         };
+        self.expanded(index, Some(stat))
+    }
+
+    /// The same of an index that was read; `stat` is that of its file.
+    pub(crate) fn expanded(&self, index: Index, stat: Option<Stat>) -> Result<OldIndex> {
         let is_sparse = index.has_sparse_directories();
         let (mut index, directories) = sparse_index::expand(self.repository, index, self.names())?;
+        let mtime = stat.map_or(Timestamp::default(), |stat| stat.mtime);
         if let Some(cache) = index.untracked_cache_mut() {
-            cache.doubt_racy(stat.mtime);
+            cache.doubt_racy(mtime);
         }
         let is_adjusted = adjust(self.repository, &mut index)?;
         Ok(OldIndex {
             index,
             is_new: false,
             is_adjusted,
-            mtime: stat.mtime,
-            stat: Some(stat),
+            mtime,
+            stat,
             sparse_directories: is_sparse.then_some(directories),
         })
     }

@@ -7,6 +7,7 @@ use super::{CacheTree, Node};
 use bstr::{BStr, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_object::{hash_object, ObjectKind};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 impl CacheTree {
@@ -27,6 +28,30 @@ impl CacheTree {
             layout.tree_content(index, at, &mut content);
             let id = hash_object(index.hash(), ObjectKind::Tree, &content)?;
             exists(&id).then_some(id)
+        });
+        Some(layout.tree.sorted())
+    }
+
+    /// The same for an index that was made from another one, `old`, whose cache tree is `known` and [fits
+    /// it](Self::fits): what is known of a directory with the same entries is believed, as by Git. Of such
+    /// directories, `exists` is only asked about the outermost.
+    pub(crate) fn rebuild(
+        index: &Index,
+        (old, known): (&Index, &CacheTree),
+        mut exists: impl FnMut(&ObjectId) -> bool,
+    ) -> Option<Self> {
+        if index.is_unmerged() {
+            return None;
+        }
+        let mut layout = Layout::of(index);
+        let same = layout.same(index, (old, known), &mut exists);
+        let mut content = Vec::new();
+        layout.assign(index, |layout, at| {
+            same[at].or_else(|| {
+                layout.tree_content(index, at, &mut content);
+                let id = hash_object(index.hash(), ObjectKind::Tree, &content)?;
+                exists(&id).then_some(id)
+            })
         });
         Some(layout.tree.sorted())
     }
@@ -171,6 +196,42 @@ impl Layout {
         }
     }
 
+    /// The known trees of the nodes whose entries are the same in `old`.
+    fn same(
+        &self,
+        index: &Index,
+        (old, known): (&Index, &CacheTree),
+        exists: &mut dyn FnMut(&ObjectId) -> bool,
+    ) -> Vec<Option<ObjectId>> {
+        let changes = changes_before(index, old);
+        let nodes = &self.tree.nodes;
+        let mut same: Vec<Option<ObjectId>> = vec![None; nodes.len()];
+        // For each node, the known one of the same path, and whether the one above is the same.
+        let mut twins = vec![None; nodes.len()];
+        twins[0] = Some((0, false));
+        for at in 0..nodes.len() {
+            let Some((twin, is_below_same)) = twins[at] else {
+                continue;
+            };
+            let (first, count) = (self.spans[at].first, nodes[at].entry_count);
+            let end = first + count.unwrap_or(0) as usize;
+            let it = &known.nodes[twin];
+            let has_same = count == it.entry_count && changes[first] == changes[end];
+            if has_same && (is_below_same || exists(&it.id)) {
+                same[at] = Some(it.id);
+            }
+            let mut others: Vec<usize> = known.children(twin).collect();
+            others.sort_unstable_by_key(|other| known.name(*other));
+            for child in self.tree.children(at) {
+                let name = self.tree.name(child);
+                let other = others.binary_search_by_key(&name, |other| known.name(*other));
+                let other = other.ok().map(|other| others[other]);
+                twins[child] = other.map(|other| (other, same[at].is_some()));
+            }
+        }
+        same
+    }
+
     /// The path of the node, without a trailing slash.
     fn path<'i>(&self, index: &'i Index, at: usize) -> &'i BStr {
         let span = &self.spans[at];
@@ -236,6 +297,32 @@ impl Layout {
             push_item(content, mode, name, id);
         }
     }
+}
+
+/// For each row of `index`, and its end, how many rows before it `old` has not.
+fn changes_before(index: &Index, old: &Index) -> Vec<u32> {
+    let mut others = old.entries().iter().peekable();
+    let mut count = 0;
+    let mut counts = vec![count];
+    for entry in index.entries() {
+        let path = index.path(entry);
+        let mut order = Ordering::Greater;
+        while let Some(other) = others.peek() {
+            order = old.path(other).cmp(path);
+            if order.is_ge() {
+                break;
+            }
+            others.next();
+        }
+        let twin = order.is_eq().then(|| others.next()).flatten();
+        let is_twin = |other: &Entry| {
+            let is_both = is_in_tree(entry) && is_in_tree(other);
+            is_both && (other.id, other.mode) == (entry.id, entry.mode)
+        };
+        count += u32::from(!twin.is_some_and(is_twin));
+        counts.push(count);
+    }
+    counts
 }
 
 /// Appends an entry to the content of a tree object.

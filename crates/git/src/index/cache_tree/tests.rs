@@ -1,9 +1,11 @@
 //! Cache trees, compared with git's and constructed by hand.
 
 use super::super::tests::repo::{bytes_of, Repo};
-use super::super::{Builder, Mode, Stage, Version, WriteOptions};
+use super::super::{Builder, EntryStat, Flags, Mode, Stage, Version, WriteOptions};
 use super::*;
 use gix_hash::Kind;
+use hedgerow_testkit::Random;
+use std::collections::BTreeMap;
 
 /// A repository whose index is as `git read-tree HEAD` leaves it.
 fn fresh(kind: Kind) -> (Repo, Index) {
@@ -57,6 +59,89 @@ fn known_ids_need_no_hashing() {
         Some(by_git),
         "git repairs it"
     );
+}
+
+/// What is built with the help of an older index is what is built without.
+#[test]
+fn what_is_known_is_used_where_it_is_still_right() {
+    let mut random = Random::new(11);
+    let (mut asked, mut asked_without) = (0, 0);
+    for round in 0..300 {
+        let old = random_entries(&mut random, 40);
+        let mut new = old.clone();
+        for _ in 0..random.below(6) {
+            let (path, entry) = random_entry(&mut random);
+            match random.below(3) {
+                0 => new.retain(|other, _| *other != path),
+                _ => drop(new.insert(path, entry)),
+            }
+        }
+        let (mut old, new) = (index_with(&old), index_with(&new));
+        old.set_cache_tree(CacheTree::build(&old, |_| true));
+        let is_there = |id: &ObjectId| !id.as_slice()[0].is_multiple_of(16) || round % 2 == 0;
+        let known = old.cache_tree().unwrap();
+        let rebuilt = CacheTree::rebuild(&new, (&old, known), |id| {
+            asked += 1;
+            is_there(id)
+        });
+        let built = CacheTree::build(&new, |id| {
+            asked_without += 1;
+            is_there(id)
+        });
+        let (rebuilt, built) = (rebuilt.unwrap(), built.unwrap());
+        if round % 2 == 0 {
+            assert_eq!(rebuilt, built, "round {round}");
+        } else {
+            // Less is asked about, so that more may be believed, and all that is right.
+            let all = CacheTree::build(&new, |_| true).unwrap();
+            let (rebuilt, built, all) = (ids(&rebuilt), ids(&built), ids(&all));
+            for ((rebuilt, built), all) in rebuilt.iter().zip(built).zip(all) {
+                assert!(built.is_none() || *rebuilt == built, "round {round}");
+                assert!(rebuilt.is_none() || *rebuilt == all, "round {round}");
+            }
+        }
+    }
+    assert!(asked * 2 < asked_without, "{asked} of {asked_without}");
+}
+
+type Entries = BTreeMap<String, (Mode, ObjectId, Flags)>;
+
+fn random_entry(random: &mut Random) -> (String, (Mode, ObjectId, Flags)) {
+    let mut path = String::new();
+    for _ in 0..random.below(4) {
+        path += *random.pick(&["a/", "b/", "b.d/", "long-name/"]);
+    }
+    // A name of a file is never that of a directory.
+    path += *random.pick(&["f", "a.c", "b-x", "z"]);
+    let mode = *random.pick(&[Mode::File, Mode::Executable, Mode::Symlink, Mode::Gitlink]);
+    let id = ObjectId::from_bytes_or_panic(&[1 + random.below(2) as u8; 20]);
+    let flags = Flags {
+        intent_to_add: random.chance(3),
+        ..Flags::default()
+    };
+    (path, (mode, id, flags))
+}
+
+fn random_entries(random: &mut Random, count: usize) -> Entries {
+    (0..count).map(|_| random_entry(random)).collect()
+}
+
+fn index_with(entries: &Entries) -> Index {
+    let mut builder = Builder::new(Kind::Sha1, Version::V2);
+    for (path, (mode, id, flags)) in entries {
+        let stat = EntryStat::default();
+        builder
+            .push(path.as_str().into(), *id, *mode, stat, *flags)
+            .unwrap();
+    }
+    builder.finish()
+}
+
+fn ids(tree: &CacheTree) -> Vec<Option<ObjectId>> {
+    let nodes = tree.nodes.iter();
+    nodes
+        .map(|node| node.entry_count.map(|_| node.id))
+        .collect()
 }
 
 /// The paths of all directories, with a `!` behind those that are invalid.

@@ -5,11 +5,13 @@
 //! files as in an ordinary working tree, and in the place of what is gone, whiteouts. Format:
 //! Documentation/filesystems/overlayfs.rst of Linux, "whiteouts and opaque directories".
 
-use crate::checkout::Done;
+use super::fill::Checkout;
+use crate::checkout::{Done, Unused};
 use crate::index::{Entry, Index};
 use crate::repository::{Hook, Repository};
-use crate::worktrees::populate::populate_fresh;
-use crate::{Error, Result};
+use crate::tree::Difference;
+use crate::worktrees::populate::not_reset;
+use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Execution;
 use hedgerow_fs::{Dir, FileKind};
@@ -24,22 +26,33 @@ pub(super) fn can_write_ahead(linked: &Repository, is_privileged: bool) -> Resul
     Ok(is_privileged && !matches!(hook, Hook::Found(_)))
 }
 
-/// Checks out the `HEAD` of `linked`, whose index is `image`, that of the image below, into the layer
-/// `upper`. The index becomes that of the commit.
+/// Writes into the layer `upper` what a commit has and the image below has not: its index is `image`, and
+/// the `changes` make it that of the commit. Returns what was done, and the index of the working tree.
 pub(super) fn write_ahead(
-    linked: &Repository,
+    checkout: &Checkout<'_>,
     upper: &Path,
     image: &Index,
-    threshold: Option<u64>,
+    changes: &Difference,
     execution: &Execution,
 ) -> Result<(Done, Index)> {
+    let linked = checkout.linked;
     let in_layer = linked.open_admin(linked.git_dir(), upper)?;
-    let done = populate_fresh(&in_layer, threshold, execution)?;
-    let (path, hash) = (linked.index_path(), linked.hash_kind());
-    let loaded = Index::load(path, linked.git_dir(), hash)?;
-    let (index, _) = loaded.ok_or_else(|| Error::Internal {
-        reason: "the index that was just written is gone".into(),
+    let (done, index) = in_layer.with_promised(|in_layer| {
+        let unused = Unused {
+            repository: in_layer,
+            index: image.clone(),
+            changes,
+            commit: checkout.commit,
+            branch: checkout.branch.clone(),
+            threshold: checkout.threshold,
+        };
+        unused.renew(execution)
     })?;
+    let Some(mut index) = index else {
+        return Err(done.ended_by(not_reset()));
+    };
+    // It would be that of the layer.
+    *index.untracked_cache_mut() = None;
     let root = Dir::open(upper)?;
     for path in gone(image, &index) {
         let (above, name) = hedgerow_tree::split_path(&path);

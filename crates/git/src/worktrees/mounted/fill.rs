@@ -9,6 +9,7 @@ use super::{layers_of, release, LAYERS};
 use crate::checkout::{note_reset, Done};
 use crate::index::IndexBytes;
 use crate::repository::Repository;
+use crate::worktree::write_options;
 use crate::worktrees::populate::populate_fresh;
 use crate::worktrees::tree_removal::remove_tree;
 use crate::{Error, Result};
@@ -155,24 +156,26 @@ fn lay(
     let upper = layers.upper();
     let dot_git = upper.join(".git");
     linked.link_worktree_by(top, &dot_git, linked.git_dir(), checkout.is_relative)?;
-    let is_other = linked.commit(&checkout.commit)?.tree != found.tree;
     let wants_watch = |entry_count| {
         Ok::<_, Error>(checkout.monitor.is_some() && is_watch_wished(linked, entry_count)?)
     };
-    let laid = if is_other && can_write_ahead(linked, layers.state()?.is_privileged)? {
+    let is_ahead = can_write_ahead(linked, layers.state()?.is_privileged)?;
+    let laid = if let Some(changes) = found.changes.as_ref().filter(|_| is_ahead) {
         // Whoever is killed from here on leaves leftovers, not changes.
         layers.forget()?;
-        write_index(linked, &[bytes.as_slice()])?;
-        let of_image = read_index(&found.image, &bytes)?;
-        let threshold = checkout.threshold;
-        let (done, mut index) = write_ahead(linked, &upper, &of_image, threshold, execution)?;
+        let image = read_index(&found.image, &bytes)?;
+        let (done, mut index) = write_ahead(checkout, &upper, &image, changes, execution)?;
         let is_watched = wants_watch(index.entries().len())?;
-        if is_watched {
+        let content = if is_watched {
             // From here on, nothing changes in the layer.
             layers.prepare(lower)?;
-            let content = vouching(linked, layers, lower, &mut index)?;
-            write_index(linked, &[&content])?;
-        }
+            vouching(linked, layers, lower, &mut index)?
+        } else {
+            let mut content = Vec::new();
+            index.write(&mut content, &write_options(linked)?);
+            content
+        };
+        write_index(linked, &[&content])?;
         Laid {
             is_watched,
             written: Some(done),
@@ -236,6 +239,7 @@ pub(crate) fn fill(
     let head = linked.head()?.id();
     let tree = head.map(|id| linked.commit(&id)).transpose()?;
     let mut done = if let Some(written) = on_image.written {
+        note_reset(linked, execution)?;
         written
     } else if tree.is_some_and(|commit| commit.tree == on_image.found.tree) {
         note_reset(linked, execution)?;

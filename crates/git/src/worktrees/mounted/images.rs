@@ -141,11 +141,13 @@ pub(crate) struct Images<'a> {
 }
 
 /// An image that was found or made.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Found {
     pub image: StoredImage,
     /// What is in it.
     pub tree: ObjectId,
+    /// What makes that the tree that was wanted, if it is another one.
+    pub changes: Option<Difference>,
     /// What a working tree remembers of its store.
     pub store: PathBuf,
     /// It was just made.
@@ -231,6 +233,7 @@ impl<'a> Images<'a> {
         Found {
             image,
             tree,
+            changes: None,
             store: self.stores.recorded(store),
             is_new: false,
         }
@@ -239,7 +242,7 @@ impl<'a> Images<'a> {
     /// The image from which `tree` differs in the fewest files, if these are few enough. One with other
     /// attributes does not count: they may change files that are the same in both trees.
     fn nearest(&self, tree: ObjectId) -> Result<Option<Found>> {
-        let mut nearest: Option<(u64, Found)> = None;
+        let mut nearest: Option<(usize, Found)> = None;
         for store in self.stores.all() {
             let images = store.list()?.into_iter();
             let fitting = images.filter(|image| image.name.settings == self.fingerprint);
@@ -251,19 +254,22 @@ impl<'a> Images<'a> {
                 if !self.repository.has_tree(&other) {
                     continue;
                 }
-                let Some(distance) = self.distance(other, tree)? else {
+                let Some(difference) = self.difference(other, tree)? else {
                     continue;
                 };
+                let distance = difference.changes().len();
                 if nearest.as_ref().is_none_or(|(least, _)| distance < *least) {
-                    nearest = Some((distance, self.found(image, other, store)));
+                    let mut found = self.found(image, other, store);
+                    found.changes = Some(difference);
+                    nearest = Some((distance, found));
                 }
             }
         }
         Ok(nearest.map(|(_, found)| found))
     }
 
-    /// In how many files the trees differ, if it is not too many.
-    fn distance(&self, from: ObjectId, to: ObjectId) -> Result<Option<u64>> {
+    /// In which files the trees differ, if they are not too many.
+    fn difference(&self, from: ObjectId, to: ObjectId) -> Result<Option<Difference>> {
         let names = name_rules(self.repository);
         let options = self.execution.options("trees");
         let between = Difference::between(self.repository, Some(from), Some(to), names, &options);
@@ -273,12 +279,12 @@ impl<'a> Images<'a> {
             difference => difference?,
         };
         let changes = difference.changes();
-        let count = changes.len() as u64;
+        let is_near = changes.len() as u64 <= self.settings.distance;
         let is_of_attributes = changes.iter().any(|change| {
             let path = difference.path(change);
             path == ".gitattributes" || path.ends_with(b"/.gitattributes")
         });
-        Ok((count <= self.settings.distance && !is_of_attributes).then_some(count))
+        Ok((is_near && !is_of_attributes).then_some(difference))
     }
 
     /// The image of `wanted`, which is made unless somebody else does it or has done it. `mtime_s` is

@@ -27,7 +27,7 @@
 //! ```
 
 pub use hedgerow_git::diff::{
-    algorithm, pairs_of, show, tree_pairs, with_contents, DiffOptions, FileContents, Formats,
+    algorithm, pairs_of, show, supply_contents, tree_pairs, DiffOptions, FileContents, Formats,
     KindFilter, Listing, PatchOptions,
 };
 pub use hedgerow_git::diffstat::{colors, DiffstatOptions, Widths};

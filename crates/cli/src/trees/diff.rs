@@ -11,7 +11,7 @@ use crate::trees::diff_shown::{Settings, ShownDifferences};
 use bstr::{BString, ByteSlice};
 use clap::Args;
 use hedgerow::checkout_index::Stage as ConflictStage;
-use hedgerow::diff::{pairs_of, show, with_contents, Detection, FileContents, Formats, Listing};
+use hedgerow::diff::{pairs_of, show, supply_contents, Detection, FileContents, Formats, Listing};
 use hedgerow::repository::{Error, Repository};
 use hedgerow::status::{
     ignored_in_submodules, index_differences, tree_differences, DifferenceOptions, Differences,
@@ -242,8 +242,7 @@ impl<'a> Run<'a> {
             options.renames.detection = Detection::Off;
         }
         let pairs = pairs_of(&found.list);
-        let supplied = with_contents(repository, &pairs, &options)?;
-        let repository = supplied.as_ref().unwrap_or(repository);
+        supply_contents(repository, &pairs, &options)?;
         let reads = self.formats.reads_contents() || options.renames.detection != Detection::Off;
         let contents = if in_files && reads {
             FileContents::of_working_tree(repository, &found.list, execution)?

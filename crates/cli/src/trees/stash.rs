@@ -15,7 +15,7 @@ use crate::trees::{self, checkout_options, messages};
 use crate::{git_options, status};
 use bstr::{BStr, BString, ByteSlice};
 use clap::{Args, Parser, Subcommand};
-use hedgerow::diff::{show, with_contents, FileContents, Formats};
+use hedgerow::diff::{show, supply_contents, FileContents, Formats};
 use hedgerow::repository::Error;
 use hedgerow::stash::{
     apply, clear_stash, create_entry, drop_entry, entry_changes, prefixed, push, store_entry,
@@ -580,8 +580,7 @@ fn shown(run: &Run<'_>, command: &Show) -> Result<u8, Failure> {
         }
         other => other?,
     };
-    let supplied = with_contents(repository, &pairs, &options)?;
-    let repository = supplied.as_ref().unwrap_or(repository);
+    supply_contents(repository, &pairs, &options)?;
     let contents = FileContents::of_objects(repository);
     let mut sink = |text: &[u8]| run.output.data(text);
     let differs = show(repository, pairs, &contents, &options, &mut sink)?;

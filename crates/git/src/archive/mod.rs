@@ -94,13 +94,12 @@ pub fn nodes_of_commit<T>(
         name: "list",
         ..Options::default()
     };
-    let wanted = |_: &Repository, _| -> Result<promised::IsRead> { Ok(Box::new(|_, _| true)) };
-    let supplied = match promised::supplied(repository, revision, options, &engine, &wanted) {
+    let wanted = |_| -> Result<promised::IsRead> { Ok(Box::new(|_, _| true)) };
+    match promised::supply(repository, revision, options, &engine, &wanted) {
         // Each file says by itself that it cannot be read, and may be left out.
-        Err(Error::MissingBlob { .. }) => None,
-        supplied => supplied?,
-    };
-    let repository = supplied.as_ref().unwrap_or(repository);
+        Err(Error::MissingBlob { .. }) => {}
+        done => done?,
+    }
     let source = Source::resolve(repository, revision, options)?;
     let shared = Arc::new(Shared::new(repository, &source, options)?);
     let root = batch::root(&shared, repository.hash_kind());

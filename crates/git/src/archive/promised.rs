@@ -12,20 +12,20 @@ use hedgerow_tree::EntryKind;
 pub(super) type IsRead = Box<dyn Fn(&BStr, EntryKind) -> bool>;
 
 /// Fetches in one request what a partial clone lacks of the tree that `revision` names, as far as `wanted`
-/// says that it is read. Returns the repository that has it, if it is another one than before.
+/// says that it is read.
 ///
 /// # Errors
 /// [`Error::MissingBlob`](crate::Error::MissingBlob) if no remote gives it.
-pub(super) fn supplied(
+pub(super) fn supply(
     repository: &Repository,
     revision: &BStr,
     options: &ArchiveOptions,
     engine: &Options,
-    wanted: &dyn Fn(&Repository, ObjectId) -> Result<IsRead>,
-) -> Result<Option<Repository>> {
-    repository.supplied(&|repository| {
+    wanted: &dyn Fn(ObjectId) -> Result<IsRead>,
+) -> Result<()> {
+    repository.supply(&|| {
         let tree = Source::resolve(repository, revision, options)?.tree;
-        let is_wanted = wanted(repository, tree)?;
+        let is_wanted = wanted(tree)?;
         repository.require_contents(tree, &is_wanted, engine)
     })
 }

@@ -3,7 +3,7 @@
 
 use super::batch::{Batcher, Item};
 use super::content::Shared;
-use super::promised::{supplied, IsRead};
+use super::promised::{supply, IsRead};
 use super::rules::FILE_NAME;
 use super::source::Source;
 use super::tar::{padding, trailer, Described, Headers};
@@ -72,7 +72,7 @@ pub fn write_archive(
     out: &mut dyn Write,
     told: &mut dyn FnMut(&BStr),
 ) -> Result<Vec<String>> {
-    repository.with_promised(|repository| tree_of(repository, revision))?;
+    repository.with_promised(|| tree_of(repository, revision))?;
     let now = || date_seconds("now".into()).unwrap_or(0);
     let listing = ArchiveOptions {
         worktree_attributes: options.worktree_attributes,
@@ -83,7 +83,7 @@ pub fn write_archive(
     };
     let engine = options.execution.options("archive");
     let reads_attributes = !options.worktree_attributes;
-    let wanted = |repository: &Repository, tree| -> Result<IsRead> {
+    let wanted = |tree| -> Result<IsRead> {
         let specs = pathspecs(repository, tree, options)?;
         let fits = move |path: &BStr, kind| {
             let specs = specs.as_ref();
@@ -93,8 +93,7 @@ pub fn write_archive(
         };
         Ok(Box::new(fits))
     };
-    let supplied = supplied(repository, revision, &listing, &engine, &wanted)?;
-    let repository = supplied.as_ref().unwrap_or(repository);
+    supply(repository, revision, &listing, &engine, &wanted)?;
     let mut source = Source::resolve(repository, revision, &listing)?;
     let tree = source.tree;
     if let Some(mtime) = &options.mtime {

@@ -87,13 +87,13 @@ pub fn checkout_index(
     repository: &Repository,
     options: &CheckoutIndexOptions,
 ) -> Result<CheckedOut> {
-    let copy = |repository: &Repository, absent: &[ObjectId]| {
+    let copy = |absent: &[ObjectId]| {
         let absent = absent.iter().copied().collect();
         try_to_copy(repository, options, &absent)
     };
-    match repository.with_promised(|repository| copy(repository, &[])) {
+    match repository.with_promised(|| copy(&[])) {
         Err(Error::MissingContent { ids, .. }) if repository.promisor_remotes().is_empty() => {
-            copy(repository, &ids)
+            copy(&ids)
         }
         copied => copied,
     }

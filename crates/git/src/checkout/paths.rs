@@ -143,7 +143,7 @@ pub fn checkout_paths(
     repository: &crate::repository::Repository,
     options: &PathOptions,
 ) -> Result<PathOutcome> {
-    repository.with_promised(|repository| try_to_check_out(repository, options))
+    repository.with_promised(|| try_to_check_out(repository, options))
 }
 
 fn try_to_check_out(

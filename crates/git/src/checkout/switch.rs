@@ -115,7 +115,7 @@ pub fn switch(
     } else {
         SparseWords::List
     };
-    repository.with_promised(|repository| try_to_switch(repository, target, options, words))
+    repository.with_promised(|| try_to_switch(repository, target, options, words))
 }
 
 pub(crate) fn try_to_switch(

@@ -17,8 +17,8 @@ pub use contents::FileContents;
 pub(crate) use contents::FileWorker;
 pub use filter::KindFilter;
 pub use patch::PatchOptions;
-pub use promised::with_contents;
-pub(crate) use promised::with_read_contents;
+pub use promised::supply_contents;
+pub(crate) use promised::supply_read_contents;
 
 use crate::diffstat::{self, Counter, DiffstatOptions};
 use crate::lines::Algorithm;

@@ -9,15 +9,14 @@ use bstr::BString;
 use gix_hash::ObjectId;
 
 /// Fetches in one request what a partial clone lacks of the contents that are read to show `pairs`.
-/// Returns the repository that has them, if it is another one than before.
 ///
 /// # Errors
 /// [`Error::MissingBlob`] if no remote gives them.
-pub fn with_contents(
+pub fn supply_contents(
     repository: &Repository,
     pairs: &[Filepair],
     options: &DiffOptions,
-) -> Result<Option<Repository>> {
+) -> Result<()> {
     let finds_renames = options.renames.detection != Detection::Off;
     // A copy may be of any file that changed.
     let finds_copies = options.renames.detection == Detection::Copies
@@ -26,19 +25,19 @@ pub fn with_contents(
         let is_one_sided = pair.old.is_none() || pair.new.is_none();
         options.formats.reads_contents() || finds_renames && (is_one_sided || finds_copies)
     };
-    with_read_contents(repository, pairs, &is_read)
+    supply_read_contents(repository, pairs, &is_read)
 }
 
 /// The same for those of `pairs` that `is_read`.
 ///
 /// # Errors
 /// [`Error::MissingBlob`] if no remote gives them.
-pub(crate) fn with_read_contents(
+pub(crate) fn supply_read_contents(
     repository: &Repository,
     pairs: &[Filepair],
     is_read: &dyn Fn(&Filepair) -> bool,
-) -> Result<Option<Repository>> {
-    repository.supplied(&|repository| {
+) -> Result<()> {
+    repository.supply(&|| {
         let missing = missing(repository, pairs, is_read)?;
         let Some((path, _)) = missing.first() else {
             return Ok(());

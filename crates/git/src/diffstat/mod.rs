@@ -14,7 +14,7 @@ pub(crate) use summary::line as summary;
 
 use crate::config::Config;
 use crate::diff::{
-    configured_algorithm, tree_pairs, with_read_contents, DiffAttributes, FileContents,
+    configured_algorithm, supply_read_contents, tree_pairs, DiffAttributes, FileContents,
 };
 use crate::display::color_of_key;
 use crate::repository::Repository;
@@ -96,8 +96,7 @@ pub fn diffstat(
 ) -> Result<Vec<u8>> {
     let engine = options.execution.options("diffstat");
     let mut pairs = tree_pairs(repository, Some(old), new, &options.execution)?;
-    let supplied = with_read_contents(repository, &pairs, &|_| true)?;
-    let repository = supplied.as_ref().unwrap_or(repository);
+    supply_read_contents(repository, &pairs, &|_| true)?;
     let contents = FileContents::of_objects(repository);
     // Renames are looked for whatever `diff.renames` says.
     let rename = RenameOptions {

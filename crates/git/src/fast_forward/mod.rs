@@ -137,7 +137,7 @@ pub fn merge(
     request: &MergeRequest,
     options: &MergeOptions,
 ) -> Result<MergeOutcome> {
-    repository.with_promised(|repository| try_to_merge(repository, request, options))
+    repository.with_promised(|| try_to_merge(repository, request, options))
 }
 
 fn try_to_merge(

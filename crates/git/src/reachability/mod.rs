@@ -15,4 +15,4 @@ pub use hindrances::Hindrance;
 pub use request_options::request_option;
 pub use roots::{exists, Roots};
 pub use sources::{bitmaps, is_grafted, Sources};
-pub use supply::{supplied, with_objects};
+pub use supply::supply;

@@ -13,11 +13,11 @@ use std::ops::ControlFlow;
 
 /// In a partial clone, fetches the objects whose lack would end the walk for `request`, and the directories of
 /// excluded commits next to wanted ones: what is named, directories level by level, then all contents in one
-/// request, where git asks for each. Returns the repository that has them.
+/// request, where git asks for each.
 ///
 /// # Errors
 /// [`Error::NotFetched`](crate::Error::NotFetched) if an object is still missing that a remote has promised.
-pub fn supplied(mut repository: Repository, request: &Request) -> Result<Repository> {
+pub fn supply(repository: &Repository, request: &Request) -> Result<()> {
     let ends_at_missing = request.missing == Missing::Error && !request.exclude_promised;
     if ends_at_missing {
         let named: Vec<_> = request.tips.iter().map(|tip| tip.id).collect();
@@ -26,25 +26,14 @@ pub fn supplied(mut repository: Repository, request: &Request) -> Result<Reposit
     let ends_at_missing = ends_at_missing && request.objects != Objects::None;
     let mut asked = BTreeSet::new();
     while ends_at_missing && repository.fetches_promised() {
-        let mut wanted = missing(&repository, request)?;
+        let mut wanted = missing(repository, request)?;
         wanted.retain(|id| asked.insert(*id));
         if wanted.is_empty() {
             break;
         }
         repository.fetch_missing(&wanted)?;
-        repository = Repository::discover(repository.environment())?;
     }
-    Ok(repository)
-}
-
-/// In a partial clone, fetches those of `ids` that are missing, in one request. Returns the repository that has
-/// them.
-///
-/// # Errors
-/// As [`supplied`].
-pub fn with_objects(repository: Repository, ids: &[ObjectId]) -> Result<Repository> {
-    repository.fetch_missing(ids)?;
-    Repository::discover(repository.environment())
+    Ok(())
 }
 
 /// What is missing of what a walk finds: contents only if nothing else is. Directories name further contents,

@@ -67,14 +67,10 @@ impl Repository {
     ///
     /// # Errors
     /// Those of `run`; the one about missing objects if no remote gives them.
-    pub(crate) fn with_promised<T>(
-        &self,
-        mut run: impl FnMut(&Repository) -> Result<T>,
-    ) -> Result<T> {
-        let mut reopened = None;
+    pub(crate) fn with_promised<T>(&self, mut run: impl FnMut() -> Result<T>) -> Result<T> {
         let mut asked = BTreeSet::new();
         loop {
-            let error = match run(reopened.as_ref().unwrap_or(self)) {
+            let error = match run() {
                 Err(error) => error,
                 done => return done,
             };
@@ -84,32 +80,34 @@ impl Repository {
                 return Err(error);
             }
             asked.extend(missing);
-            reopened = Some(Repository::discover(self.environment())?);
         }
     }
 
-    /// In a partial clone, fetches what `check` ends with an error for. Returns the repository that has it, if it
-    /// is another one than before.
+    /// The same, where one object after the other is read.
+    ///
+    /// # Errors
+    /// Those of `run`; [`Error::NotFetched`] for an object that a remote has promised and does not give.
+    pub(crate) fn with_objects_read<T>(&self, run: impl FnMut() -> Result<T>) -> Result<T> {
+        match self.with_promised(run) {
+            Err(Error::Pack(hedgerow_pack::Error::Missing { id })) if self.fetches_promised() => {
+                self.refuse_promised(&[id])?;
+                Err(hedgerow_pack::Error::Missing { id }.into())
+            }
+            done => done,
+        }
+    }
+
+    /// In a partial clone, fetches what `check` ends with an error for.
     ///
     /// # Errors
     /// Those of `check`; [`Error::MissingBlob`] for contents that no remote gives.
-    pub(crate) fn supplied(
-        &self,
-        check: &dyn Fn(&Repository) -> Result<()>,
-    ) -> Result<Option<Repository>> {
+    pub(crate) fn supply(&self, check: &dyn Fn() -> Result<()>) -> Result<()> {
         if self.promisor_remotes().is_empty() {
-            return Ok(None);
+            return Ok(());
         }
-        let mut runs = 0;
-        let checked = self.with_promised(|repository| {
-            runs += 1;
-            check(repository)
-        });
-        match checked {
-            Ok(()) if runs == 1 => Ok(None),
-            Ok(()) => Repository::discover(self.environment()).map(Some),
+        match self.with_promised(check) {
             Err(Error::MissingContent { ids, .. }) => Err(Error::MissingBlob { id: ids[0] }),
-            Err(error) => Err(error),
+            done => done,
         }
     }
 
@@ -117,7 +115,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`Error::NotFetched`] if one of them is still missing that a remote has promised.
-    pub(crate) fn fetch_missing(&self, ids: &[ObjectId]) -> Result<()> {
+    pub fn fetch_missing(&self, ids: &[ObjectId]) -> Result<()> {
         if !self.fetches_promised() {
             return Ok(());
         }
@@ -126,27 +124,14 @@ impl Repository {
             return Ok(());
         }
         // Only now: whoever asks whether there is such an object need not wait for all packs to be read.
-        match hedgerow_reach::first_promised(self.objects(), &self.missing_of(ids)?)? {
-            Some(id) => Err(Error::NotFetched { id }),
-            None => Ok(()),
-        }
+        self.refuse_promised(&self.missing_of(ids)?)
     }
 
-    /// What `run` finds, once a partial clone has fetched what `run` ends with an error for: one object after the
-    /// other.
-    ///
-    /// # Errors
-    /// Those of `run`; [`Error::NotFetched`] for an object that a remote has promised and does not give.
-    pub(crate) fn with_objects_read<T>(&self, run: impl Fn() -> Result<T>) -> Result<T> {
-        let mut before = None;
-        loop {
-            match run() {
-                Err(Error::Pack(hedgerow_pack::Error::Missing { id })) if before != Some(id) => {
-                    self.fetch_missing(&[id])?;
-                    before = Some(id);
-                }
-                done => return done,
-            }
+    /// Refuses to go on without one of `ids` that a remote has promised.
+    fn refuse_promised(&self, ids: &[ObjectId]) -> Result<()> {
+        match hedgerow_reach::first_promised(self.objects(), ids)? {
+            Some(id) => Err(Error::NotFetched { id }),
+            None => Ok(()),
         }
     }
 

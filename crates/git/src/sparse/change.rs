@@ -342,7 +342,7 @@ impl<'a> Change<'a> {
         let (execution, threshold) = (&self.options.execution, self.options.threshold);
         self.refuse_intended(rules)?;
         let form = self.form(rules);
-        let run = |repository: &Repository| apply(repository, rules, &form, threshold, execution);
+        let run = || apply(self.repository, rules, &form, threshold, execution);
         let mut done = self.repository.with_promised(run)?;
         if let (SparseRules::Cone(cone), 0) = (rules, done.unwritten) {
             let warnings = remove_leftovers(self.repository, cone, execution)?;

@@ -43,7 +43,7 @@ pub fn switch_merging(
     options: &SwitchOptions,
     style: Option<ConflictStyle>,
 ) -> Result<MergingSwitch> {
-    repository.with_promised(|repository| {
+    repository.with_promised(|| {
         let first = try_to_switch(repository, target, options, SparseWords::None)?;
         if !matches!(first.outcome, Outcome::Rejected(_)) {
             return Ok(MergingSwitch::Switched(Box::new(first)));

@@ -114,7 +114,7 @@ impl Said {
 /// Puts local changes aside. In a partial clone, what is missing is fetched before anything is touched.
 pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     check_pathspecs(repository, &options.pathspecs)?;
-    match repository.with_promised(|repository| try_to_push(repository, options)) {
+    match repository.with_promised(|| try_to_push(repository, options)) {
         Err(error) if error.is_of_missing() => {
             let warnings = Vec::new();
             Ok(PushOutcome::Unsaved { error, warnings })
@@ -281,7 +281,7 @@ fn take_staged(
 
 /// Makes the commits of an entry and changes nothing else. A partial clone fetches what it lacks for that.
 pub fn create_entry(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
-    repository.with_promised(|repository| try_to_create(repository, options))
+    repository.with_promised(|| try_to_create(repository, options))
 }
 
 fn try_to_create(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {

@@ -148,7 +148,7 @@ pub fn tree_differences(
     tree: ObjectId,
     options: &Options,
 ) -> Result<Differences> {
-    repository.with_promised(|repository| differences_from(repository, tree, options))
+    repository.with_promised(|| differences_from(repository, tree, options))
 }
 
 fn differences_from(

@@ -79,7 +79,7 @@ use write_back::{may_write, write_back, News};
 /// cancelled. Missing permissions in the working tree are warnings; other read errors are reported
 /// in [`Status::failures`].
 pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
-    repository.with_promised(|repository| try_to_find(repository, options))
+    repository.with_promised(|| try_to_find(repository, options))
 }
 
 fn try_to_find(repository: &Repository, options: &Options) -> Result<Status> {

@@ -3,25 +3,24 @@
 use super::Enumeration;
 use crate::object_list::listed_ids;
 use crate::{Error, Result};
-use hedgerow_git::reachability::{supplied, with_objects, Sources};
+use hedgerow_git::reachability::{supply, Sources};
 use hedgerow_git::repository::Repository;
 use hedgerow_reach::{Objects, Request};
 use std::io::{BufRead, Cursor, Read};
 
 impl Enumeration {
-    /// In a partial clone, fetches what is missing of what `input` asks for. Returns the repository that
-    /// has it, and the input, of which nothing is missing.
+    /// In a partial clone, fetches what is missing of what `input` asks for. Returns the input.
     ///
     /// # Errors
     /// If the input cannot be read; [`hedgerow_git::Error::NotFetched`]. What is wrong with the input is
     /// told when it is used.
     pub fn supplied<'i>(
         &self,
-        repository: Repository,
+        repository: &Repository,
         mut input: impl BufRead + 'i,
-    ) -> Result<(Repository, Box<dyn BufRead + 'i>)> {
+    ) -> Result<Box<dyn BufRead + 'i>> {
         if self.exclude_promised || !repository.fetches_promised() {
-            return Ok((repository, Box::new(input)));
+            return Ok(Box::new(input));
         }
         let mut text = Vec::new();
         loop {
@@ -33,19 +32,15 @@ impl Enumeration {
                 break;
             }
         }
-        let repository = if self.is_of_revisions {
-            let sources = Sources::read(&repository)?;
-            match self.request(&repository, &sources, text.as_slice(), &|_| {}) {
-                Ok(request) => {
-                    let objects = Objects::All;
-                    supplied(repository, &Request { objects, ..request })?
-                }
-                Err(_) => repository,
+        if self.is_of_revisions {
+            let sources = Sources::read(repository)?;
+            if let Ok(request) = self.request(repository, &sources, text.as_slice(), &|_| {}) {
+                let objects = Objects::All;
+                supply(repository, &Request { objects, ..request })?;
             }
         } else {
-            let ids = listed_ids(&text, repository.objects());
-            with_objects(repository, &ids)?
-        };
-        Ok((repository, Box::new(Cursor::new(text).chain(input))))
+            repository.fetch_missing(&listed_ids(&text, repository.objects()))?;
+        }
+        Ok(Box::new(Cursor::new(text).chain(input)))
     }
 }

@@ -172,7 +172,7 @@ pub fn run(command: &PackObjects, global: &Global, output: &Output) -> Result<u8
     let options = options(command, execution, global, &repository)?;
     let enumeration = command.enumeration(options.execution.threads().get())?;
     let input = BufReader::new(StandardInput);
-    let (repository, input) = enumeration.supplied(repository, input)?;
+    let input = enumeration.supplied(&repository, input)?;
     let warn = |warning| output.warn(warning);
     let job = PackJob {
         command,

@@ -9,7 +9,7 @@ use crate::global::Global;
 use crate::output::Output;
 use clap::Args;
 use hedgerow::plumbing::git::object_query::{push_hex, OutputStream};
-use hedgerow::plumbing::git::reachability::{bitmaps, supplied, Sources};
+use hedgerow::plumbing::git::reachability::{bitmaps, supply, Sources};
 use hedgerow::plumbing::reach::{count_objects, sum_disk_bytes, RequestedSet, Source, Walk};
 use hedgerow_fs::{cpu, StandardOutput};
 use options::Options;
@@ -46,8 +46,7 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
         options.request.tree_depth = usize::try_from(depth).unwrap_or(0);
     }
     options.request.threads = cpu::available();
-    let repository = supplied(repository, &options.request)?;
-    let source = sources.of(&repository);
+    supply(&repository, &options.request)?;
     let told = repository.objects().warnings().len();
     let allows_bitmaps = options.allow_bitmaps();
     if let Some(bitmaps) = allows_bitmaps.then(|| bitmaps(&repository)).flatten() {

@@ -98,7 +98,7 @@ pub enum ReadTreeOutcome {
 /// # Errors
 /// [`Error::Setup`], in git's words, if that makes no sense; nothing was touched then.
 pub fn read_tree(repository: &Repository, options: &ReadTreeOptions) -> Result<ReadTreeOutcome> {
-    repository.with_promised(|repository| try_to_read(repository, options, None))
+    repository.with_promised(|| try_to_read(repository, options, None))
 }
 
 /// The same in a submodule that moves along with the repository around it.
@@ -107,7 +107,7 @@ pub(super) fn read_within(
     options: &ReadTreeOptions,
     recursion: Recursion,
 ) -> Result<ReadTreeOutcome> {
-    submodule.with_promised(|submodule| try_to_read(submodule, options, Some(recursion.clone())))
+    submodule.with_promised(|| try_to_read(submodule, options, Some(recursion.clone())))
 }
 
 fn try_to_read(

@@ -114,7 +114,7 @@ pub fn reset(
     options: &ResetOptions,
 ) -> Result<ResetOutcome> {
     refuse(repository, request, options)?;
-    repository.with_promised(|repository| try_to_reset(repository, request, options))
+    repository.with_promised(|| try_to_reset(repository, request, options))
 }
 
 fn try_to_reset(

@@ -37,9 +37,9 @@ pub(super) fn write_ahead(
 ) -> Result<(Done, Index)> {
     let linked = checkout.linked;
     let in_layer = linked.open_admin(linked.git_dir(), upper)?;
-    let (done, index) = in_layer.with_promised(|in_layer| {
+    let (done, index) = in_layer.with_promised(|| {
         let unused = Unused {
-            repository: in_layer,
+            repository: &in_layer,
             index: image.clone(),
             changes,
             commit: checkout.commit,

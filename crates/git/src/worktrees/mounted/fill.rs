@@ -110,7 +110,7 @@ fn mounted_image(
     let linked = checkout.linked;
     let mut attempt = 1;
     loop {
-        let found = linked.with_promised(|linked| {
+        let found = linked.with_promised(|| {
             let commit = linked.commit(&checkout.commit)?;
             let wanted = Wanted {
                 tree: commit.tree,

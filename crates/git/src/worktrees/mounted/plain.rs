@@ -55,7 +55,7 @@ pub fn mount_revision(
     }
     let mut warnings = Vec::new();
     let mut find = || {
-        repository.with_promised(|repository| {
+        repository.with_promised(|| {
             let wanted = Wanted {
                 tree,
                 commit: commit.map(|id| repository.commit(&id)).transpose()?,

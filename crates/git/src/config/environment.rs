@@ -196,11 +196,11 @@ impl Environment {
         let variables = Variables::new(variables);
         Ok(Environment {
             cwd,
-            git_dir: variables.path("GIT_DIR"),
-            work_tree: variables.path("GIT_WORK_TREE"),
-            index_file: variables.path("GIT_INDEX_FILE"),
-            common_dir: variables.path("GIT_COMMON_DIR"),
-            object_directory: variables.path("GIT_OBJECT_DIRECTORY"),
+            git_dir: variables.path_or_empty("GIT_DIR"),
+            work_tree: variables.path_or_empty("GIT_WORK_TREE"),
+            index_file: variables.path_or_empty("GIT_INDEX_FILE"),
+            common_dir: variables.path_or_empty("GIT_COMMON_DIR"),
+            object_directory: variables.path_or_empty("GIT_OBJECT_DIRECTORY"),
             alternate_object_directories: alternate_paths(
                 &variables
                     .bytes("GIT_ALTERNATE_OBJECT_DIRECTORIES")
@@ -440,7 +440,7 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(read.git_dir, Some("/a/.git".into()));
-        assert_eq!(read.work_tree, None);
+        assert_eq!(read.work_tree, Some("".into()));
         assert_eq!(read.ceiling_directories, [PathBuf::from("/x"), "/y".into()]);
         assert!(read.no_optional_locks);
         assert_eq!(read.committer.name, Some("Ada".into()));

@@ -22,7 +22,11 @@ pub(crate) fn is_git_dir(path: &Path, environment: &Environment) -> bool {
         Some(objects) => environment.cwd.join(objects),
         None => common.join("objects"),
     };
-    has_valid_head(path)
+    // A directory with an empty name is nowhere, as with git.
+    let named = [&environment.common_dir, &environment.object_directory];
+    let mut named = named.into_iter().flatten();
+    named.all(|path| !path.as_os_str().is_empty())
+        && has_valid_head(path)
         && hedgerow_fs::is_executable(&objects)
         && hedgerow_fs::is_executable(&common.join("refs"))
 }

@@ -60,15 +60,27 @@ pub(crate) fn discover(environment: &Environment) -> Result<Layout> {
 
 fn named_git_dir(cwd: &Path, named: &Path, environment: &Environment) -> Result<PathBuf> {
     let path = cwd.join(named);
+    // An empty name is not the current directory, as with git.
+    if is_empty(named) {
+        return Err(not_a_repository(named));
+    }
     if let Some(target) = git_dir::read_git_file_shown(&path, &named.display(), environment)? {
         return Ok(target);
     }
     if !git_dir::is_git_dir(&path, environment) {
-        return Err(Error::Setup {
-            reason: format!("not a git repository: '{}'", named.display()),
-        });
+        return Err(not_a_repository(named));
     }
     Ok(hedgerow_fs::real_path(&path)?)
+}
+
+fn not_a_repository(named: &Path) -> Error {
+    Error::Setup {
+        reason: format!("not a git repository: '{}'", named.display()),
+    }
+}
+
+fn is_empty(path: &Path) -> bool {
+    path.as_os_str().is_empty()
 }
 
 fn search(cwd: &Path, environment: &Environment) -> Result<Discovered> {
@@ -217,6 +229,11 @@ fn work_tree(
     environment: &Environment,
 ) -> Result<Option<PathBuf>> {
     if let Some(path) = &environment.work_tree {
+        if is_empty(path) {
+            return Err(Error::Setup {
+                reason: "The empty string is not a valid path".into(),
+            });
+        }
         return directory(&cwd.join(path));
     }
     if let Some(path) = &format.work_tree {

@@ -283,3 +283,28 @@ fn no_repository_at_all() {
         "not a git repository (or any of the parent directories): .git"
     );
 }
+
+/// Scripts with a variable that they forgot to set must not lose the files of where they happen to be.
+#[test]
+fn empty_names_are_no_places() {
+    let scratch = Scratch::new();
+    scratch.ask("home", &["init", "-q", "../r"]);
+    scratch.ask("home", &["init", "-q", "--bare", "../b.git"]);
+    for name in [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_COMMON_DIR",
+        "GIT_OBJECT_DIRECTORY",
+    ] {
+        for directory in ["r", "b.git", "home"] {
+            compare(&scratch, directory, &[(name, "")]);
+            compare(&scratch, directory, &[("GIT_DIR", "../r/.git"), (name, "")]);
+        }
+    }
+    assert_eq!(
+        scratch.refusal("r", &[("GIT_DIR", "")]),
+        "not a git repository: ''"
+    );
+    let unwritable = scratch.discover("r", &[("GIT_INDEX_FILE", "")]).unwrap();
+    assert!(unwritable.load_index().is_err());
+}

@@ -18,6 +18,7 @@ mod generated;
 mod histories;
 mod hostile;
 mod merging;
+mod midway;
 mod promised;
 mod refusal;
 mod reset;

@@ -264,8 +264,17 @@ fn carry_out(
     let supplies = supplies(session, &next, &direction)?;
     submodules.depart(session, &mut done)?;
     clear(&session.root, &obstacles)?;
+    // What is removed may have changes, and a filter that fails ends the command: only what is in the way
+    // goes first. That may be a file of the same name in another case.
+    let later = if session.settings().ignore_case {
+        Vec::new()
+    } else {
+        next.take_other_removals(&old.index)
+    };
     remove(session, &old.index, &next, &mut done)?;
     write(session, &mut next, supplies, &mut done)?;
+    next.removals = later;
+    remove(session, &old.index, &next, &mut done)?;
     submodules.arrive(session, &mut done)?;
     if let Some(recreated) = recreated {
         recreated.step_aside(&mut next);

@@ -62,7 +62,7 @@ impl Unused<'_> {
             only_tries_submodules: false,
             dry_run: false,
         };
-        let Some(mut done) = carry_out(&session, &before, &mut next, &mut || Ok(()))? else {
+        let Some(mut done) = carry_out(&session, &before, &mut next)? else {
             return Ok((Done::default(), None));
         };
         done.warnings.extend(session.sparse_warnings()?);

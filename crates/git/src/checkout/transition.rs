@@ -2,7 +2,7 @@
 //! tree.
 
 use super::merge::{one_way, two_way, Action, Current};
-use super::rejects::{Reason, Rejects};
+use super::rejects::{ancestors, Reason, Rejects};
 use crate::index::{Builder, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::{Change, Difference, Side};
 use crate::worktree::state::State;
@@ -128,6 +128,27 @@ impl Transition {
         self.writes
             .binary_search_by(|write| at(write).cmp(path))
             .is_ok()
+    }
+
+    /// Takes out the removals that make no room for a file to be written.
+    pub(crate) fn take_other_removals(&mut self, old: &Index) -> Vec<Remove> {
+        let (first, others) = std::mem::take(&mut self.removals)
+            .into_iter()
+            .partition(|remove| self.needs_room_of(old.path(&old.entries()[remove.row as usize])));
+        self.removals = first;
+        others
+    }
+
+    /// Whether a file is to be written below `path`, or to a directory above it.
+    fn needs_room_of(&self, path: &BStr) -> bool {
+        let at = |write: &Write| self.index.path(&self.index.entries()[write.row as usize]);
+        let directory = BString::from([path.as_bytes(), b"/"].concat());
+        let next = self.writes.partition_point(|write| at(write) < directory);
+        let mut below = self.writes.iter().skip(next).map(at);
+        below
+            .next()
+            .is_some_and(|path| path.starts_with(&directory))
+            || ancestors(path).any(|above| self.writes_to(above))
     }
 
     /// Whether the file of the index `old` at `path` is to be removed.

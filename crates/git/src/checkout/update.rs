@@ -3,7 +3,7 @@
 use super::contents::{Contents, Results};
 use super::folded::FoldedFiles;
 use super::from_known::changes_from;
-use super::obstacles::{clear, first_blocking, Inquiry, Untracked};
+use super::obstacles::{clear, first_blocking, Inquiry, Obstacle, Untracked};
 use super::outcome::{Done, Failure, LocalChange, Outcome};
 use super::recursion::{Around, SubmoduleMoves};
 use super::rejects::{ancestors, Reason};
@@ -15,6 +15,7 @@ use super::supplies::{supplies, Supplies};
 use super::transition::{transition, Effect, Rules, Start, Transition, Write};
 use crate::ignore::Ignore;
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
+use crate::repository::Hook;
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::compare::Refreshed;
@@ -30,6 +31,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Whoever waits so long for a lock gives others the time to save a file.
+const WAIT: Duration = Duration::from_millis(50);
 
 /// The trees to move between.
 pub(crate) struct Move<'a> {
@@ -99,55 +104,27 @@ pub(crate) fn update_amending(
     }
     session.include_present(&mut old)?;
     let sparse = session.sparse_patterns()?;
-    let (states, refreshed) = examine(session, way, &old)?;
-    let (rules, changes) = plan(session, job, &old)?;
-    let written = changes.changes().iter().map(|change| changes.path(change));
-    let written: BTreeSet<&BStr> = written
-        .filter(|path| (job.writes_outside)(path, true))
-        .collect();
-    let top = session.repository.work_tree();
-    let excludes = |path: &BStr| {
-        let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, top);
-        sparse.as_ref().is_some_and(excludes)
-            && !written.contains(path)
-            && !(job.writes_outside)(path, false)
+    let mut decision = decide(session, job, &old, sparse.as_ref())?;
+    let mut done = if job.share == Share::Finish {
+        adopt(session, &old, &mut decision.next)?
+    } else {
+        let mut checked = decision.check(session, job, &old)?;
+        if checked.is_some() && has_waited(session, prepare)? && way != Way::Overwrite {
+            // Files may have been saved meanwhile.
+            session.end_filters();
+            decision = decide(session, job, &old, sparse.as_ref())?;
+            checked = decision.check(session, job, &old)?;
+        }
+        let Some(checked) = checked else {
+            return Ok(Outcome::Rejected(decision.next.rejects));
+        };
+        // Everything above only reads.
+        let (before, next) = decision.parts(job, &old);
+        act(session, &before, next, checked)?
     };
-    let mut next = transition(&Start {
-        index: &old.index,
-        states: &states,
-        changes: &changes,
-        rules,
-        is_excluded: &excludes,
-        sparse: sparse.is_some(),
-        effect: Effect::Both,
-    })?;
-    drop(changes);
-    if old.is_new && job.starts_anew && way == Way::Switch {
-        next.must_be_absent = gone(session, job)?;
-    }
-    if let (Way::Keep, Some(tree)) = (way, job.new) {
-        refuse_held(session, tree, &old.index, &states, &mut next)?;
-    }
-    if let Share::Of(shard) = job.share {
-        keep_share(&mut next, shard);
-    }
-    let before = Before {
-        old: &old,
-        states: &states,
-        refreshed: &refreshed,
-        rules,
-        untracked: job.untracked,
-        moves_submodules: matches!(way, Way::Overwrite | Way::Merge),
-        only_tries_submodules: false,
-        dry_run: false,
-    };
-    let carried_out = match job.share {
-        Share::Finish => Some(adopt(session, &old, &mut next)?),
-        Share::All | Share::Of(_) => carry_out(session, &before, &mut next, prepare)?,
-    };
-    let Some(mut done) = carried_out else {
-        return Ok(Outcome::Rejected(next.rejects));
-    };
+    let Decision {
+        states, mut next, ..
+    } = decision;
     done.warnings.extend(session.sparse_warnings()?);
     if (job.needs_all || job.share == Share::Finish) && done.unwritten > 0 {
         return Ok(Outcome::Incomplete(done));
@@ -181,6 +158,101 @@ pub(crate) fn update_amending(
     Ok(Outcome::Done(done))
 }
 
+/// What is to be done, from what was found.
+struct Decision {
+    states: Vec<State>,
+    refreshed: Vec<Refreshed>,
+    rules: Rules,
+    next: Transition,
+}
+
+/// Looks at the files and the trees, and decides what becomes of them.
+fn decide(
+    session: &Session<'_>,
+    job: &Move<'_>,
+    old: &OldIndex,
+    sparse: Option<&SparsePatterns>,
+) -> Result<Decision> {
+    let (states, refreshed) = examine(session, job.way, old)?;
+    let (rules, changes) = plan(session, job, old)?;
+    let written = changes.changes().iter().map(|change| changes.path(change));
+    let written: BTreeSet<&BStr> = written
+        .filter(|path| (job.writes_outside)(path, true))
+        .collect();
+    let top = session.repository.work_tree();
+    let excludes = |path: &BStr| {
+        let excludes = |sparse: &SparsePatterns| sparse.excludes_entry(path, top);
+        sparse.is_some_and(excludes)
+            && !written.contains(path)
+            && !(job.writes_outside)(path, false)
+    };
+    let mut next = transition(&Start {
+        index: &old.index,
+        states: &states,
+        changes: &changes,
+        rules,
+        is_excluded: &excludes,
+        sparse: sparse.is_some(),
+        effect: Effect::Both,
+    })?;
+    if old.is_new && job.starts_anew && job.way == Way::Switch {
+        next.must_be_absent = gone(session, job)?;
+    }
+    if let (Way::Keep, Some(tree)) = (job.way, job.new) {
+        refuse_held(session, tree, &old.index, &states, &mut next)?;
+    }
+    if let Share::Of(shard) = job.share {
+        keep_share(&mut next, shard);
+    }
+    Ok(Decision {
+        states,
+        refreshed,
+        rules,
+        next,
+    })
+}
+
+impl Decision {
+    /// What was found, and what is to be done.
+    fn parts<'d>(
+        &'d mut self,
+        job: &Move<'_>,
+        old: &'d OldIndex,
+    ) -> (Before<'d>, &'d mut Transition) {
+        let before = Before {
+            old,
+            states: &self.states,
+            refreshed: &self.refreshed,
+            rules: self.rules,
+            untracked: job.untracked,
+            moves_submodules: matches!(job.way, Way::Overwrite | Way::Merge),
+            only_tries_submodules: false,
+            dry_run: false,
+        };
+        (before, &mut self.next)
+    }
+
+    /// Whether that can be done: see [`check`].
+    fn check(
+        &mut self,
+        session: &Session<'_>,
+        job: &Move<'_>,
+        old: &OldIndex,
+    ) -> Result<Option<Checked>> {
+        let (before, next) = self.parts(job, old);
+        check(session, &before, next)
+    }
+}
+
+/// Calls `prepare`. Returns whether that may have taken so long that somebody has saved files: it waited for
+/// a lock, or a hook ran.
+fn has_waited(session: &Session<'_>, prepare: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
+    let hook = session.repository.hook("reference-transaction")?;
+    let start = Instant::now();
+    prepare()?;
+    Ok(matches!(hook, Hook::Found(_)) || start.elapsed() > WAIT)
+}
+
 /// What was found before a move, and the rules that decided.
 pub(crate) struct Before<'a> {
     pub old: &'a OldIndex,
@@ -202,8 +274,28 @@ pub(crate) fn carry_out(
     session: &Session<'_>,
     before: &Before<'_>,
     next: &mut Transition,
-    prepare: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Option<Done>> {
+    match check(session, before, next)? {
+        Some(checked) => act(session, before, next, checked).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// What is needed to do what a transition plans.
+struct Checked {
+    submodules: SubmoduleMoves,
+    obstacles: Vec<Obstacle>,
+    /// `None` if it is only tried.
+    supplies: Option<Supplies>,
+}
+
+/// Checks whether what a transition plans can be done. If something is in the way, the result is `None`, and
+/// the transition has the rejects. Nothing is touched.
+fn check(
+    session: &Session<'_>,
+    before: &Before<'_>,
+    next: &mut Transition,
+) -> Result<Option<Checked>> {
     let old = &before.old.index;
     let around = Around {
         old,
@@ -239,18 +331,40 @@ pub(crate) fn carry_out(
         return Ok(None);
     }
     // As in git, what would be written is not looked at then, and a partial clone need not have it.
-    if before.dry_run {
+    let supplies = if before.dry_run {
         session.end_filters();
-        return Ok(Some(Done::default()));
-    }
-    let is_removed = |path: &BStr| next.removes(old, path);
-    let direction = Direction::CheckOut {
-        is_removed: &is_removed,
+        None
+    } else {
+        let is_removed = |path: &BStr| next.removes(old, path);
+        let direction = Direction::CheckOut {
+            is_removed: &is_removed,
+        };
+        Some(supplies(session, next, &direction)?)
     };
-    let supplies = supplies(session, next, &direction)?;
-    // Everything above only reads; `prepare` is the last step that may refuse.
-    prepare()?;
+    Ok(Some(Checked {
+        submodules,
+        obstacles,
+        supplies,
+    }))
+}
+
+/// Does what was checked.
+fn act(
+    session: &Session<'_>,
+    before: &Before<'_>,
+    next: &mut Transition,
+    checked: Checked,
+) -> Result<Done> {
+    let old = &before.old.index;
+    let Checked {
+        submodules,
+        obstacles,
+        supplies,
+    } = checked;
     let mut done = Done::default();
+    let Some(supplies) = supplies else {
+        return Ok(done);
+    };
     // Removing comes first: it makes room for the files to write.
     submodules.depart(session, &mut done)?;
     clear(&session.root, &obstacles)?;
@@ -269,7 +383,7 @@ pub(crate) fn carry_out(
     submodules.arrive(session, &mut done)?;
     refresh(next, before.refreshed);
     smudge_racy(next, before.old, before.states);
-    Ok(Some(done))
+    Ok(done)
 }
 
 /// Rejects files marked skip-worktree or assume-unchanged whose staged content is neither in `tree` nor

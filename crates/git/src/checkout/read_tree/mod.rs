@@ -201,7 +201,7 @@ fn try_to_read(
             only_tries_submodules: !options.update,
             dry_run: options.dry_run || refuses,
         };
-        match carry_out(&session, &before, &mut next, &mut || Ok(()))? {
+        match carry_out(&session, &before, &mut next)? {
             Some(done) => done,
             None => return Ok(ReadTreeOutcome::Rejected(next.rejects)),
         }

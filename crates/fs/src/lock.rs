@@ -1,6 +1,7 @@
 use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
 use crate::fault::{self, Op};
+use crate::file::read_link;
 use crate::held_name::HeldName;
 use crate::{Error, Result, Stat};
 use rustix::fd::OwnedFd;
@@ -15,6 +16,9 @@ use std::time::{Duration, Instant};
 /// First and longest pause before another attempt to take a lock that is held.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Links to links are followed this far.
+const LINK_DEPTH: usize = 5;
 
 /// The locks that were dropped and are still there.
 static LEFT: Mutex<Vec<Error>> = Mutex::new(Vec::new());
@@ -57,6 +61,12 @@ impl LockFile {
             lock,
             target: target.to_owned(),
         })
+    }
+
+    /// Like [`LockFile::acquire`], for what symbolic links at `target` lead to: that file is replaced, not
+    /// they, as by git.
+    pub fn acquire_linked(target: &Path) -> Result<Self> {
+        Self::acquire(&behind_links(target))
     }
 
     /// Like [`LockFile::acquire`], but waits while another process holds the lock: up to `limit`,
@@ -196,6 +206,19 @@ impl LockFile {
     }
 }
 
+/// What the symbolic links at `path` lead to, as far as git follows them.
+pub fn behind_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINK_DEPTH {
+        let Ok(target) = read_link(&path) else { break };
+        path = match path.parent() {
+            Some(above) => above.join(target),
+            None => target,
+        };
+    }
+    path
+}
+
 impl Drop for LockFile {
     fn drop(&mut self) {
         if self.fd.take().is_some() {
@@ -228,6 +251,23 @@ mod tests {
         let name = lock.to_str().unwrap();
         let left: Vec<String> = left_locks().iter().map(Error::to_string).collect();
         assert!(left.iter().any(|error| error.contains(name)), "{left:?}");
+    }
+
+    #[test]
+    fn links_to_a_file_stay() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str| directory.path().join(name);
+        std::fs::create_dir(place("d")).unwrap();
+        std::os::unix::fs::symlink("link", place("first")).unwrap();
+        std::os::unix::fs::symlink("d/file", place("link")).unwrap();
+        let mut file = LockFile::acquire_linked(&place("first")).unwrap();
+        assert!(place("d/file.lock").exists());
+        file.write_all(b"content").unwrap();
+        file.commit().unwrap();
+        assert!(place("first").is_symlink() && place("link").is_symlink());
+        assert_eq!(std::fs::read(place("d/file")).unwrap(), b"content");
+        std::os::unix::fs::symlink("loop", place("loop")).unwrap();
+        assert_eq!(behind_links(&place("loop")), place("loop"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What attackers found: each was wrong once.
 
-use crate::support::{run, Pair, Program, Repository, RunHedgerow};
+use crate::support::{run, set_fraction, Pair, Program, Repository, RunHedgerow};
 use crate::HEDGEROW;
 use hedgerow_testkit::git;
 use std::path::Path;
@@ -614,5 +614,60 @@ fn no_stash_is_deleted_beside_references_that_cannot_be_read() {
         std::fs::write(&packed, content).unwrap();
         assert_eq!(repository.ask(&["rev-parse", "stash"]), stash, "{word}");
         assert_eq!(repository.ask(&["stash", "list"]).lines().count(), 1);
+    }
+}
+
+/// Files of the Git directory that are links, as `git-new-workdir` makes them, are written where they lead to.
+#[test]
+fn links_in_the_git_directory_stay() {
+    let cases: [(&str, &[&str]); 8] = [
+        ("index", &["status"]),
+        ("index", &["switch", "other"]),
+        ("index", &["reset", "--hard", "other"]),
+        ("index", &["restore", "-s", "other", "-S", "-W", "."]),
+        ("index", &["read-tree", "-m", "-u", "HEAD", "other"]),
+        ("config", &["sparse-checkout", "set", "dir"]),
+        ("config", &["checkout", "-b", "new", "--track", "other"]),
+        (
+            "info/sparse-checkout",
+            &["sparse-checkout", "add", "nothing"],
+        ),
+    ];
+    for (name, words) in cases {
+        let origin = origin();
+        origin.write("top", "3\n");
+        origin.commit("two");
+        if name == "info/sparse-checkout" {
+            origin.git(&["sparse-checkout", "set", "dir"]);
+        }
+        let pair = Pair::of(&origin, name);
+        let link = format!(".git/{name}");
+        let found = [(Program::Git, &pair.git), (HEDGEROW, &pair.hedgerow)].map(|it| {
+            let (program, repository) = it;
+            std::fs::rename(repository.path(&link), repository.path(".git/real")).unwrap();
+            let target = if name.contains('/') {
+                "../real"
+            } else {
+                "real"
+            };
+            std::os::unix::fs::symlink(target, repository.path(&link)).unwrap();
+            if words == ["status"] {
+                // The index is written although nothing has changed.
+                set_fraction(repository.path("top"), 7);
+            }
+            let mut command = program.command(&repository.root);
+            let answer = command.args(words).output().unwrap();
+            assert_eq!(answer.status.code(), Some(0), "{words:?}");
+            assert!(repository.path(&link).is_symlink(), "{words:?}");
+            let real = repository.path(".git/real");
+            let real = (name != "index").then(|| std::fs::read(real).unwrap());
+            let asked = [
+                &["ls-files", "-s", "-t"][..],
+                &["status", "--porcelain"],
+                &["log", "-1", "--format=%s %d"],
+            ];
+            (real, asked.map(|words| repository.ask(words)))
+        });
+        assert_eq!(found[0], found[1], "{words:?}");
     }
 }

@@ -43,7 +43,7 @@ impl<'r> Session<'r> {
         execution: &Execution,
     ) -> Result<Self> {
         repository.require_work_tree()?;
-        let lock = LockFile::acquire(repository.index_path())?;
+        let lock = LockFile::acquire_linked(repository.index_path())?;
         let session = Session::read_only(repository, threshold, execution)?;
         Ok(Session {
             lock: Some(lock),
@@ -86,7 +86,7 @@ impl<'r> Session<'r> {
         if uses_worktree {
             return Session::begin(repository, threshold, execution);
         }
-        let lock = LockFile::acquire(repository.index_path())?;
+        let lock = LockFile::acquire_linked(repository.index_path())?;
         let worktree = Worktree::open_if_any(repository, execution, "checkout")?;
         Ok(Session {
             lock: Some(lock),

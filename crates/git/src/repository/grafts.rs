@@ -70,7 +70,7 @@ impl Repository {
         if content.lines().all(|line| is_here(&line)) {
             return Ok(());
         }
-        let mut lock = LockFile::acquire(&path)?;
+        let mut lock = LockFile::acquire_linked(&path)?;
         for line in content.lines().filter(is_here) {
             lock.write_all(&[line, b"\n"].concat())?;
         }

@@ -388,7 +388,7 @@ impl Repository {
         settings: &[(&'static str, BString)],
     ) -> Result<LockFile> {
         let path = self.config_path();
-        let lock = LockFile::acquire_within(&path, self.lock_timeout(), &|| false)?;
+        let lock = self.lock_config(&path)?;
         config::prepare_edit(&path, lock, section, settings)
     }
 
@@ -398,9 +398,15 @@ impl Repository {
         path: &Path,
         changes: &[ConfigChange<'_>],
     ) -> Result<LockFile> {
-        let lock = LockFile::acquire_within(path, self.lock_timeout(), &|| false)?;
+        let lock = self.lock_config(path)?;
         self.settings.sharing.open_lock(&lock)?;
         config::prepare_changes(path, lock, changes)
+    }
+
+    fn lock_config(&self, path: &Path) -> Result<LockFile> {
+        let path = hedgerow_fs::behind_links(path);
+        let lock = LockFile::acquire_within(&path, self.lock_timeout(), &|| false)?;
+        Ok(lock)
     }
 
     /// How long a lock is waited for: `core.filesRefLockTimeout`. Without a limit if that is below 0.

@@ -313,7 +313,7 @@ impl<'a> Change<'a> {
         if let Some(directory) = path.parent() {
             sharing.create_directories(directory)?;
         }
-        match LockFile::acquire(&path) {
+        match LockFile::acquire_linked(&path) {
             Ok(lock) => {
                 sharing.open_lock(&lock)?;
                 Ok(RulesLock(lock))

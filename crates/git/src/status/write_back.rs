@@ -50,7 +50,7 @@ pub(super) fn write_back(
         return Ok(());
     }
     let path = worktree.repository.index_path();
-    let lock = LockFile::acquire(path)?;
+    let lock = LockFile::acquire_linked(path)?;
     let now = hedgerow_fs::stat(path)?;
     if !Stat::are_as_before(now.as_ref(), old.stat.as_ref()) {
         return Ok(());

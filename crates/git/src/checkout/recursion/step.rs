@@ -236,7 +236,7 @@ impl Runner<'_> {
     /// Refuses what would be refused in the middle: the locks of somebody else.
     fn refuse_locks(&self, task: &Task, submodule: &Repository) -> Result<()> {
         for path in [submodule.index_path(), &submodule.config_path()] {
-            drop(LockFile::acquire(path)?);
+            drop(LockFile::acquire_linked(path)?);
         }
         let is_cancelled = || self.execution.cancel.is_cancelled();
         task.new

@@ -32,7 +32,8 @@ pub struct Done {
     pub removed: u64,
     /// Entries that could not be written or removed; the others were.
     pub failures: Vec<Failure>,
-    /// How many of them are files that are missing now; git only warns of those it cannot remove.
+    /// How many of them are files that are missing now, or submodules that were not moved; git only warns of
+    /// those it cannot remove.
     pub unwritten: u64,
     /// What became of submodules, in git's words.
     pub said: Vec<String>,

@@ -124,3 +124,27 @@ fn no_kill_loses_a_change() {
         assert_histories(&copy, &what);
     }
 }
+
+/// HEAD must not name a commit whose submodules are not there.
+#[test]
+fn a_submodule_that_cannot_move_ends_a_reset() {
+    let scene = Scene::new("sha1");
+    let mut pair = scene.pair("add");
+    pair.each("a filter that fails", |copy| {
+        copy.git(&["-C", "sub", "config", "filter.f.required", "true"]);
+        copy.git(&["-C", "sub", "config", "filter.f.clean", "cat"]);
+        copy.git(&["-C", "sub", "config", "filter.f.smudge", "false"]);
+        copy.write(".git/modules/sub/info/attributes", "* filter=f\n");
+    });
+    let words = ["reset", "--hard", "--recurse-submodules", "modify"];
+    let (git, our) = pair.start(&words);
+    assert_eq!((git.code, our.code), (128, 128), "{our:?}");
+    for copy in [&pair.git, &pair.our] {
+        assert_eq!(copy.ask(&["describe", "--tags"]), "add");
+        assert_eq!(copy.ask(&["diff", "--cached"]), "");
+    }
+    pair.each("mend", |copy| {
+        copy.git(&["-C", "sub", "config", "filter.f.smudge", "cat"]);
+    });
+    pair.same(&words);
+}

@@ -154,22 +154,31 @@ impl SubmoduleMoves {
     /// Takes away those that go.
     pub(super) fn depart(&self, session: &Session<'_>, done: &mut Done) -> Result<()> {
         done.said.extend(self.told.iter().cloned());
-        perform(session, &self.leaving, done)
+        perform(session, &self.leaving, done).map(drop)
     }
 
     /// Moves those that come or change.
     pub(super) fn arrive(&self, session: &Session<'_>, done: &mut Done) -> Result<()> {
-        perform(session, &self.arriving, done)
+        done.unwritten += perform(session, &self.arriving, done)?;
+        Ok(())
     }
 }
 
-fn perform(session: &Session<'_>, tasks: &[Task], done: &mut Done) -> Result<()> {
+/// Moves submodules. Returns how many of them were not moved.
+fn perform(session: &Session<'_>, tasks: &[Task], done: &mut Done) -> Result<u64> {
     let Some(recursion) = session.recursion.as_ref().filter(|_| !tasks.is_empty()) else {
-        return Ok(());
+        return Ok(0);
     };
+    let mut failed = 0;
     let runner = runner(session, recursion, tasks.len());
     let stepped = one_at_a_time(session, tasks, |task| runner.perform(task))?;
-    for (task, Stepped { said, failures }) in tasks.iter().zip(stepped) {
+    for (task, stepped) in tasks.iter().zip(stepped) {
+        let Stepped {
+            said,
+            failures,
+            is_moved,
+        } = stepped;
+        failed += u64::from(!is_moved);
         done.said.extend(said);
         done.failures
             .extend(failures.into_iter().map(|reason| Failure {
@@ -177,7 +186,7 @@ fn perform(session: &Session<'_>, tasks: &[Task], done: &mut Done) -> Result<()>
                 reason,
             }));
     }
-    Ok(())
+    Ok(failed)
 }
 
 /// Runs `work` for several submodules at a time, but for one at a time of those that share a Git

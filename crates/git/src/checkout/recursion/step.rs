@@ -43,7 +43,10 @@ pub(super) struct Trial {
 #[derive(Debug, Default)]
 pub(super) struct Stepped {
     pub said: Vec<String>,
+    /// Among them what git only warns of.
     pub failures: Vec<String>,
+    /// It is where it should be.
+    pub is_moved: bool,
 }
 
 impl Stepped {
@@ -309,7 +312,7 @@ impl Runner<'_> {
         match self.try_to_perform(task, &mut stepped) {
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => stepped.failures.push(error.to_string()),
-            Ok(()) => {}
+            Ok(is_moved) => stepped.is_moved = is_moved,
         }
         if !stepped.failures.is_empty() {
             let path = &task.path;
@@ -319,7 +322,8 @@ impl Runner<'_> {
         Ok(stepped)
     }
 
-    fn try_to_perform(&self, task: &Task, stepped: &mut Stepped) -> Result<()> {
+    /// Returns whether it was moved.
+    fn try_to_perform(&self, task: &Task, stepped: &mut Stepped) -> Result<bool> {
         let (environment, directory) = (&self.environment, task.directory.as_path());
         let from = match &task.linked {
             Linked::No | Linked::Broken(_) => {
@@ -355,7 +359,7 @@ impl Runner<'_> {
             // Its index and HEAD stay, as those of the repository around it do.
             ReadTreeOutcome::Incomplete(done) => {
                 stepped.take(done);
-                return Ok(());
+                return Ok(false);
             }
             ReadTreeOutcome::Rejected(rejects) => {
                 let lines = words(&rejects, task.shown.as_bstr()).into_iter();
@@ -365,7 +369,7 @@ impl Runner<'_> {
                         .unwrap_or(line)
                 };
                 stepped.failures = lines.map(bare).collect();
-                return Ok(());
+                return Ok(false);
             }
             ReadTreeOutcome::NotTrivial | ReadTreeOutcome::Overlap(_) => {}
         }
@@ -373,10 +377,11 @@ impl Runner<'_> {
             self.complete(&submodule, stepped)?;
         }
         match task.new {
-            Some(id) => self.set_head(&submodule, id),
-            None if stepped.failures.is_empty() => disconnect(&submodule, directory),
-            None => Ok(()),
+            Some(id) => self.set_head(&submodule, id)?,
+            None if stepped.failures.is_empty() => disconnect(&submodule, directory)?,
+            None => {}
         }
+        Ok(true)
     }
 
     /// Writes the files that went with the connection: to the move, they were deleted. Others stay.

@@ -6,13 +6,14 @@ mod selection;
 
 pub use selection::Selection;
 
+use super::carry_out::write_to;
+use super::examine::smudge_unexamined;
 use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
 use super::rejects::Rejects;
 use super::session::Session;
 use super::supplies::supplies;
 use super::transition::{Transition, Write};
-use super::update::{smudge_unexamined, write_to};
 use crate::index::{Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::attribute_files::Direction;

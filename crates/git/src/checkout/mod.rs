@@ -1,7 +1,9 @@
 //! Checkout: moves the working tree and the index from one commit to another.
 
+pub(crate) mod carry_out;
 mod conflicts;
 mod contents;
+pub(crate) mod examine;
 mod folded;
 mod from_index;
 mod from_known;
@@ -29,6 +31,7 @@ mod target;
 pub(crate) mod transition;
 pub(crate) mod update;
 
+pub(crate) use examine::{settle, smudge_unexamined};
 pub use from_index::{checkout_index, CheckedOut, CheckoutIndexOptions, Selection, TemporaryFiles};
 pub(crate) use obstacles::{first_blocking, Untracked};
 pub use outcome::{Done, Failure, LocalChange, Outcome};
@@ -47,4 +50,4 @@ pub(crate) use switch::{move_to, try_to_switch};
 pub use switch::{short, switch, Autostash, SwitchOptions, Switched};
 pub use target::{Named, Start, Target, TargetTree};
 pub(crate) use transition::kind;
-pub(crate) use update::{settle, smudge_unexamined, update, update_amending, Move, Way};
+pub(crate) use update::{update, update_amending, Move, Way};

@@ -1,7 +1,9 @@
 //! Restoring single paths from the index or from a tree, in the working tree, in the index or in
 //! both; HEAD stays: git-checkout(1) with paths, and git-restore(1).
 
+use super::carry_out::{remove, write};
 use super::conflicts::{without_both_sides, Recreated};
+use super::examine::{settle, smudge_racy, smudge_unexamined, trust_stat};
 use super::obstacles::{clear, Obstacle};
 use super::outcome::Done;
 use super::recursion::{Around, SubmoduleMoves};
@@ -9,7 +11,6 @@ use super::rejects::Rejects;
 use super::session::Session;
 use super::supplies::supplies;
 use super::transition::{removal, Remove, Transition, Write};
-use super::update::{remove, settle, smudge_racy, smudge_unexamined, trust_stat, write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::ConflictStyle;
 use crate::tree::Difference;

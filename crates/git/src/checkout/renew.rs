@@ -1,10 +1,12 @@
 //! Filling a working tree that nobody has used yet, over files of another commit.
 
+use super::carry_out::{carry_out, Before};
+use super::examine::trusted_states;
 use super::obstacles::Untracked;
 use super::outcome::Done;
 use super::session::Session;
 use super::transition::{transition, Effect, Rules, Start};
-use super::update::{cache_tree, carry_out, trusted_states, Before};
+use super::update::cache_tree;
 use crate::index::Index;
 use crate::repository::Repository;
 use crate::tree::Difference;

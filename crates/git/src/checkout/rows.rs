@@ -1,10 +1,10 @@
 //! Writing and removing the files of an index of their own: those of a tree of untracked files.
 
+use super::carry_out::{remove, write};
 use super::outcome::Done;
 use super::session::Session;
 use super::supplies::supplies;
 use super::transition::{removal, Transition, Write};
-use super::update::{remove, write};
 use super::Rejects;
 use crate::index::Index;
 use crate::worktree::attribute_files::Direction;

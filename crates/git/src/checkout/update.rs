@@ -1,36 +1,26 @@
 //! Moving the working tree and the index from one tree to another.
 
-use super::contents::{Contents, Results};
-use super::folded::FoldedFiles;
+use super::carry_out::{act, check, Before, Checked};
+use super::examine::examine;
 use super::from_known::changes_from;
-use super::obstacles::{clear, first_blocking, Inquiry, Obstacle, Untracked};
-use super::outcome::{Done, Failure, LocalChange, Outcome};
-use super::recursion::{Around, SubmoduleMoves};
-use super::rejects::{ancestors, Reason};
-use super::removal::Removals;
-use super::session::{Session, SparseWords};
+use super::obstacles::Untracked;
+use super::outcome::{Done, LocalChange, Outcome};
+use super::rejects::Reason;
+use super::session::Session;
 use super::shares::{adopt, forget_notes, keep_share, note_written, refuse_in_shares, Share};
 use super::submodules::list_differing;
-use super::supplies::{supplies, Supplies};
-use super::transition::{transition, Effect, Rules, Start, Transition, Write};
-use crate::ignore::Ignore;
+use super::transition::{transition, Effect, Rules, Start, Transition};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::repository::Hook;
 use crate::tree::Difference;
-use crate::worktree::attribute_files::Direction;
 use crate::worktree::compare::Refreshed;
 use crate::worktree::sparse::SparsePatterns;
-use crate::worktree::state::{states, states_of, State};
+use crate::worktree::state::State;
 use crate::worktree::{known_tree, OldIndex};
-use crate::{Error, Result};
+use crate::Result;
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
-use hedgerow_fs::{Dir, FileKind, Timestamp};
-use hedgerow_writer::{remove_paths, write_tree};
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Whoever waits so long for a lock gives others the time to save a file.
@@ -253,139 +243,6 @@ fn has_waited(session: &Session<'_>, prepare: &mut dyn FnMut() -> Result<()>) ->
     Ok(matches!(hook, Hook::Found(_)) || start.elapsed() > WAIT)
 }
 
-/// What was found before a move, and the rules that decided.
-pub(crate) struct Before<'a> {
-    pub old: &'a OldIndex,
-    pub states: &'a [State],
-    pub refreshed: &'a [Refreshed],
-    pub rules: Rules,
-    pub untracked: Untracked,
-    /// Submodules move to their commits even where the index had the same.
-    pub moves_submodules: bool,
-    /// Those that differ must be able to move; none does.
-    pub only_tries_submodules: bool,
-    /// Only check; change nothing.
-    pub dry_run: bool,
-}
-
-/// Does what a transition plans, unless something is in the way; the result is then `None`, and the
-/// transition has the rejects. The index is not written yet.
-pub(crate) fn carry_out(
-    session: &Session<'_>,
-    before: &Before<'_>,
-    next: &mut Transition,
-) -> Result<Option<Done>> {
-    match check(session, before, next)? {
-        Some(checked) => act(session, before, next, checked).map(Some),
-        None => Ok(None),
-    }
-}
-
-/// What is needed to do what a transition plans.
-struct Checked {
-    submodules: SubmoduleMoves,
-    obstacles: Vec<Obstacle>,
-    /// `None` if it is only tried.
-    supplies: Option<Supplies>,
-}
-
-/// Checks whether what a transition plans can be done. If something is in the way, the result is `None`, and
-/// the transition has the rejects. Nothing is touched.
-fn check(
-    session: &Session<'_>,
-    before: &Before<'_>,
-    next: &mut Transition,
-) -> Result<Option<Checked>> {
-    let old = &before.old.index;
-    let around = Around {
-        old,
-        force: before.rules.overwrite(),
-        restores_paths: false,
-        only_tries: before.only_tries_submodules,
-        moves_kept: &|_| before.moves_submodules,
-    };
-    let submodules = SubmoduleMoves::plan(session, &around, next)?;
-    let ignore = match before.untracked {
-        Untracked::KeepIgnored => Ignore::nothing(),
-        Untracked::Keep | Untracked::Overwrite => session.ignore()?,
-    };
-    let inquiry = Inquiry {
-        root: &session.root,
-        old,
-        states: before.states,
-        overwrites: before.rules.overwrite(),
-        untracked: before.untracked,
-        leaving: &submodules.left,
-        ignore: &ignore,
-        folded: FoldedFiles::new(
-            &session.root,
-            (old, before.states),
-            session.repository.settings().ignore_case,
-        ),
-        current_directory: session.current_directory(),
-        options: &session.engine(),
-    };
-    let obstacles = inquiry.obstacles(next)?;
-    if !next.rejects.is_empty() {
-        session.end_filters();
-        return Ok(None);
-    }
-    // As in git, what would be written is not looked at then, and a partial clone need not have it.
-    let supplies = if before.dry_run {
-        session.end_filters();
-        None
-    } else {
-        let is_removed = |path: &BStr| next.removes(old, path);
-        let direction = Direction::CheckOut {
-            is_removed: &is_removed,
-        };
-        Some(supplies(session, next, &direction)?)
-    };
-    Ok(Some(Checked {
-        submodules,
-        obstacles,
-        supplies,
-    }))
-}
-
-/// Does what was checked.
-fn act(
-    session: &Session<'_>,
-    before: &Before<'_>,
-    next: &mut Transition,
-    checked: Checked,
-) -> Result<Done> {
-    let old = &before.old.index;
-    let Checked {
-        submodules,
-        obstacles,
-        supplies,
-    } = checked;
-    let mut done = Done::default();
-    let Some(supplies) = supplies else {
-        return Ok(done);
-    };
-    // Removing comes first: it makes room for the files to write.
-    submodules.depart(session, &mut done)?;
-    clear(&session.root, &obstacles)?;
-    match session.sparse_words {
-        SparseWords::None => {}
-        SparseWords::List => done.warnings.extend(left_despite_sparse(next)),
-        SparseWords::Lines => {
-            let paths = next.left_despite_sparse.iter();
-            let words = "not uptodate; will not remove from working tree.";
-            let line = |path| format!("Path '{path}' {words}");
-            done.remarks.extend(paths.map(line));
-        }
-    }
-    remove(session, old, next, &mut done)?;
-    write(session, next, supplies, &mut done)?;
-    submodules.arrive(session, &mut done)?;
-    refresh(next, before.refreshed);
-    smudge_racy(next, before.old, before.states);
-    Ok(done)
-}
-
 /// Rejects files marked skip-worktree or assume-unchanged whose staged content is neither in `tree` nor
 /// in the file: it would be lost.
 fn refuse_held(
@@ -446,80 +303,6 @@ fn exactly(session: &Session<'_>, index: &Index, tree: ObjectId) -> Result<Index
     Ok(builder.finish_replacing(index))
 }
 
-/// The state of every file of the index, and the files that were read and found unchanged.
-pub(crate) fn examine(
-    session: &Session<'_>,
-    way: Way,
-    old: &OldIndex,
-) -> Result<(Vec<State>, Vec<Refreshed>)> {
-    if session.trusts_index {
-        return Ok((trusted_states(&old.index), Vec::new()));
-    }
-    let mut rules = session.rules(old);
-    // Git compares whole seconds, and refreshes the index only before a switch: elsewhere other
-    // stat data are a change, whatever the file holds.
-    rules.stat.nanoseconds &= matches!(way, Way::Switch | Way::Overwrite);
-    let mut states = states(session, &old.index, &rules)?;
-    trust_stat(&mut states, &old.index, |entry| {
-        let flags = entry.flags;
-        // What is only to be added later is a change, whatever the file holds.
-        way != Way::Switch || flags.assume_valid || flags.skip_worktree || flags.intent_to_add
-    });
-    let refreshed = settle(session, &mut states, &old.index)?;
-    forget_behind_links(session, &mut states, &old.index)?;
-    Ok((states, refreshed))
-}
-
-/// The states of files that are as the index has them.
-pub(super) fn trusted_states(index: &Index) -> Vec<State> {
-    let state = |entry: &Entry| {
-        if entry.flags.skip_worktree {
-            State::Absent
-        } else {
-            State::Clean
-        }
-    };
-    index.entries().iter().map(state).collect()
-}
-
-/// Counts files as gone if a link took the place of a directory above, and there is nothing where it
-/// leads. What a link leads to, or a file in that place, is a change.
-fn forget_behind_links(session: &Session<'_>, states: &mut [State], index: &Index) -> Result<()> {
-    let blocked = states.iter_mut().zip(index.entries());
-    for (state, entry) in blocked.filter(|(state, _)| **state == State::Blocked) {
-        let top = session.repository.require_work_tree()?;
-        let place = |path: &BStr| top.join(OsStr::from_bytes(path));
-        let path = index.path(entry);
-        let Some(above) = first_blocking(&session.root, path)? else {
-            continue;
-        };
-        let leads_on = match hedgerow_fs::stat(&place(above)) {
-            Ok(Some(found)) => found.kind == FileKind::Directory,
-            Ok(None) => true,
-            // Git does not know what is behind a link that leads in circles.
-            Err(error) if error.is_absent() => false,
-            Err(error) => return Err(error.into()),
-        };
-        if leads_on && hedgerow_fs::lstat(&place(path))?.is_none() {
-            *state = State::Absent;
-        }
-    }
-    Ok(())
-}
-
-/// Reads the files that stat data cannot judge. A file that cannot be read must not be overwritten.
-pub(crate) fn settle(
-    session: &Session<'_>,
-    states: &mut [State],
-    index: &Index,
-) -> Result<Vec<Refreshed>> {
-    let mut settled = session.settle(states, index, None)?;
-    match settled.unanswered.pop() {
-        Some(error) => Err(error.into()),
-        None => Ok(settled.clean),
-    }
-}
-
 /// Writes the index, and lists the remaining changes.
 fn finish(
     session: &mut Session<'_>,
@@ -559,18 +342,6 @@ fn unknown(next: &Transition, states: &[State]) -> Vec<String> {
     unknown.map(warning).collect()
 }
 
-fn left_despite_sparse(next: &Transition) -> Option<String> {
-    let paths = next.left_despite_sparse.iter();
-    let list: String = paths.map(|path| format!("\t{path}\n")).collect();
-    (!list.is_empty()).then(|| {
-        format!(
-            "The following paths are not up to date and were left despite sparse \
-             patterns:\n{list}\nAfter fixing the above paths, you may want to run `git \
-             sparse-checkout reapply`."
-        )
-    })
-}
-
 /// If there is no index, the files of the old tree that the new one does not have: none of them is
 /// known to exist.
 fn gone(session: &Session<'_>, job: &Move<'_>) -> Result<Vec<BString>> {
@@ -585,17 +356,6 @@ fn gone(session: &Session<'_>, job: &Move<'_>) -> Result<Vec<BString>> {
         .iter()
         .filter(|change| change.new.is_none());
     Ok(gone.map(|change| changes.path(change).to_owned()).collect())
-}
-
-/// Counts a file whose stat data differ as modified without reading it, as git does for a file that
-/// is overwritten anyway or that the user told git not to look at; only files that match and are
-/// racy are read. `holds` selects the entries.
-pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&Entry) -> bool) {
-    for (state, entry) in states.iter_mut().zip(index.entries()) {
-        if *state == State::Touched && holds(entry) {
-            *state = State::Modified;
-        }
-    }
 }
 
 /// The rules that decide, and the changes. If the index is known to equal a tree, only what differs
@@ -626,165 +386,6 @@ fn unmerged_paths(index: &Index) -> Vec<BString> {
     paths
 }
 
-/// Removes files, and directories that become empty.
-pub(crate) fn remove(
-    session: &Session<'_>,
-    old: &Index,
-    next: &Transition,
-    done: &mut Done,
-) -> Result<()> {
-    if next.removals.is_empty() {
-        return Ok(());
-    }
-    let keep = session.current_directory().filter(|place| {
-        let taken = |path: &BStr| next.writes_to(path);
-        !taken(place) && !ancestors(place).any(taken)
-    });
-    let removals = Removals::new(old, &next.removals, keep);
-    let report = remove_paths(&session.root, &removals, &session.engine()).map_err(stopped)?;
-    done.note(&report);
-    session.learn(&report);
-    let results = removals.into_results();
-    done.removed += results.removed;
-    done.failures.extend(results.failures);
-    done.warnings.extend(results.warnings.into_values());
-    Ok(())
-}
-
-/// Writes all files, then again, one after the other, those whose place was taken.
-///
-/// # Errors
-/// A required filter that failed: git stops there, too. Files that were not written yet keep their
-/// old content.
-pub(crate) fn write(
-    session: &Session<'_>,
-    next: &mut Transition,
-    supplies: Supplies,
-    done: &mut Done,
-) -> Result<()> {
-    write_to(session, (&session.root, None), next, supplies, done)
-}
-
-/// The same below another directory, and to other places there: an entry for each write.
-pub(crate) fn write_to(
-    session: &Session<'_>,
-    (root, places): (&Dir, Option<&Index>),
-    next: &mut Transition,
-    supplies: Supplies,
-    done: &mut Done,
-) -> Result<()> {
-    done.warnings.extend(supplies.warnings);
-    if next.writes.is_empty() {
-        return Ok(());
-    }
-    let execution = session.execution();
-    let progress = execution.progress.stage(hedgerow_engine::Stage::Files);
-    progress.expect(next.writes.len() as u64);
-    let contents = Contents {
-        objects: session.repository.shared_objects(),
-        index: &next.index,
-        writes: &next.writes,
-        places,
-        converter: &supplies.converter,
-        located: supplies.located,
-        bases: supplies.bases,
-        big_file_bytes: session.settings().big_file_bytes,
-        large: Mutex::default(),
-        symlinks: session.settings().symlinks,
-        progress,
-        lanes: supplies.lanes,
-        cancel: execution.cancel.clone(),
-        fatal: OnceLock::new(),
-        results: Mutex::default(),
-    };
-    let engine = session.engine_for(next.writes.len());
-    let report = write_tree(root, &&contents, &engine).map_err(stopped)?;
-    done.note(&report);
-    // After a fatal error nothing more is written.
-    if contents.fatal.get().is_none() {
-        contents.retry_collided(root, done);
-    }
-    if let Some(error) = contents.fatal.into_inner() {
-        return Err(error);
-    }
-    let results = contents.results.into_inner();
-    let results = results.map_err(|_| Error::Internal {
-        reason: "a lock was poisoned".into(),
-    })?;
-    settle_results(next, results, done);
-    Ok(())
-}
-
-fn settle_results(next: &mut Transition, results: Results, done: &mut Done) {
-    done.written += results.written.len() as u64;
-    done.bytes += results.bytes;
-    done.unwritten += results.failed.len() as u64;
-    done.remarks.extend(results.unconverted);
-    for (at, reason) in results.failed {
-        let entry = &next.index.entries()[next.writes[at as usize].row as usize];
-        done.failures.push(Failure {
-            path: next.index.path(entry).to_owned(),
-            reason,
-        });
-    }
-    done.failures.sort_by(|a, b| a.path.cmp(&b.path));
-    let entries = next.index.entries_mut();
-    for (at, stat) in results.written {
-        let Write { row, .. } = next.writes[at as usize];
-        let entry = &mut entries[row as usize];
-        entry.stat = stat;
-        // The file system monitor vouched for the previous file.
-        entry.flags.fsmonitor_valid = false;
-    }
-}
-
-/// Refreshes the stat data of files that were read and found unchanged.
-fn refresh(next: &mut Transition, refreshed: &[Refreshed]) {
-    if refreshed.is_empty() {
-        return;
-    }
-    for (row, from) in next.kept_from.iter().enumerate() {
-        let Some(from) = from else { continue };
-        if let Ok(at) = refreshed.binary_search_by_key(from, |(row, _)| *row) {
-            next.index.entries_mut()[row].stat = refreshed[at].1;
-        }
-    }
-}
-
-/// Marks racy files that were read and found changed. The new index file's timestamp makes them
-/// look old, so they would never be read again.
-pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State]) {
-    let kept_from = &next.kept_from;
-    let is_modified =
-        |row: usize| kept_from[row].is_some_and(|from| states[from as usize] == State::Modified);
-    next.index.smudge_racily_clean(old.mtime, is_modified);
-}
-
-/// The same for an index that is written without looking at its files: those of racy entries that
-/// `is_kept` are read now.
-pub(crate) fn smudge_unexamined(
-    session: &Session<'_>,
-    old_mtime: Timestamp,
-    index: &mut Index,
-    is_kept: impl Fn(usize) -> bool,
-) -> Result<()> {
-    let is_racy = |row: usize| {
-        let is_skipped = index.entries()[row].flags.skip_worktree;
-        !is_skipped && is_kept(row) && index.is_racy(row, old_mtime)
-    };
-    let racy: Vec<bool> = (0..index.entries().len()).map(is_racy).collect();
-    if !racy.contains(&true) {
-        return Ok(());
-    }
-    let rules = session.rules_since(old_mtime);
-    let mut states = states_of(session, index, &rules, |row| racy[row])?;
-    // What cannot be read stays suspect.
-    session.settle(&mut states, index, None)?;
-    let is_modified = |state: State| state == State::Modified || state.may_be_read();
-    index.smudge_racily_clean(old_mtime, |row| racy[row] && is_modified(states[row]));
-    Ok(())
-}
-
 /// The cache tree of the new index. A file that was only rewritten leaves its directories' trees
 /// valid.
 pub(crate) fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> Option<CacheTree> {
@@ -793,13 +394,6 @@ pub(crate) fn cache_tree(session: &Session<'_>, old: &Index, index: &Index) -> O
         Some(known) if index.has_content_of(old) => Some(known.clone()),
         Some(known) => CacheTree::rebuild(index, (old, known), exists),
         None => CacheTree::build(index, exists),
-    }
-}
-
-fn stopped(error: hedgerow_writer::Error) -> Error {
-    match error {
-        hedgerow_writer::Error::Cancelled => Error::Interrupted,
-        hedgerow_writer::Error::Panicked(reason) => Error::Internal { reason },
     }
 }
 

@@ -2,10 +2,12 @@
 //! written, by the parallel machinery of checkout.
 
 use super::rules::SparseRules;
+use crate::checkout::carry_out::{remove, write};
+use crate::checkout::examine::{settle, smudge_racy, trust_stat};
 use crate::checkout::session::Session;
 use crate::checkout::supplies::supplies;
 use crate::checkout::transition::{Remove, Transition, Write};
-use crate::checkout::update::{cache_tree, remove, settle, smudge_racy, trust_stat, write};
+use crate::checkout::update::cache_tree;
 use crate::checkout::{first_blocking, Done, Rejects};
 use crate::index::{EntryStat, Mode, Stage};
 use crate::repository::Repository;

@@ -1,10 +1,10 @@
 //! Where files are copied to, and what is there.
 
 use super::{split_prefix, CheckoutIndexOptions, TemporaryFiles};
+use crate::checkout::examine::{settle, trust_stat};
 use crate::checkout::obstacles;
 use crate::checkout::session::Session;
 use crate::checkout::transition::Write;
-use crate::checkout::update::{settle, trust_stat};
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage, Version};
 use crate::repository::Repository;
 use crate::worktree::state::{states_at, State};

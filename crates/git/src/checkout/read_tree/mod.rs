@@ -2,13 +2,15 @@
 
 mod join;
 
+use super::carry_out::{carry_out, Before};
+use super::examine::examine;
 use super::obstacles::Untracked;
 use super::outcome::Done;
 use super::recursion::Recursion;
 use super::rejects::Rejects;
 use super::session::Session;
 use super::transition::{Effect, Rules, Transition};
-use super::update::{carry_out, examine, Before, Way};
+use super::update::Way;
 use crate::index::{CacheTree, Index};
 use crate::repository::Repository;
 use crate::worktree::OldIndex;

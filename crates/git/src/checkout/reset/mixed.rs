@@ -1,5 +1,6 @@
 //! Setting the index, or paths of it, to a tree. The working tree is only looked at.
 
+use super::super::examine::settle;
 use super::super::from_known::changes_from;
 use super::super::obstacles::first_blocking;
 use super::super::paths;
@@ -114,7 +115,7 @@ impl MixedReset<'_> {
             is_racy || wanted && is_looked_at(entry)
         };
         let mut states = states_of(session, index, &rules, is_asked)?;
-        let refreshed = update::settle(session, &mut states, index)?;
+        let refreshed = settle(session, &mut states, index)?;
         session.end_filters();
         let is_modified = |row: usize| kept[row] && states[row] == State::Modified;
         index.smudge_racily_clean(old.mtime, is_modified);

@@ -1,0 +1,134 @@
+//! Looking at the files of an index: their states before a move, and what the index after it has to remember.
+
+use super::obstacles::first_blocking;
+use super::session::Session;
+use super::transition::Transition;
+use super::update::Way;
+use crate::index::{Entry, Index};
+use crate::worktree::compare::Refreshed;
+use crate::worktree::state::{states, states_of, State};
+use crate::worktree::OldIndex;
+use crate::Result;
+use bstr::BStr;
+use hedgerow_fs::{FileKind, Timestamp};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// The state of every file of the index, and the files that were read and found unchanged.
+pub(super) fn examine(
+    session: &Session<'_>,
+    way: Way,
+    old: &OldIndex,
+) -> Result<(Vec<State>, Vec<Refreshed>)> {
+    if session.trusts_index {
+        return Ok((trusted_states(&old.index), Vec::new()));
+    }
+    let mut rules = session.rules(old);
+    // Git compares whole seconds, and refreshes the index only before a switch: elsewhere other
+    // stat data are a change, whatever the file holds.
+    rules.stat.nanoseconds &= matches!(way, Way::Switch | Way::Overwrite);
+    let mut states = states(session, &old.index, &rules)?;
+    trust_stat(&mut states, &old.index, |entry| {
+        let flags = entry.flags;
+        // What is only to be added later is a change, whatever the file holds.
+        way != Way::Switch || flags.assume_valid || flags.skip_worktree || flags.intent_to_add
+    });
+    let refreshed = settle(session, &mut states, &old.index)?;
+    forget_behind_links(session, &mut states, &old.index)?;
+    Ok((states, refreshed))
+}
+
+/// The states of files that are as the index has them.
+pub(super) fn trusted_states(index: &Index) -> Vec<State> {
+    let state = |entry: &Entry| {
+        if entry.flags.skip_worktree {
+            State::Absent
+        } else {
+            State::Clean
+        }
+    };
+    index.entries().iter().map(state).collect()
+}
+
+/// Counts files as gone if a link took the place of a directory above, and there is nothing where it
+/// leads. What a link leads to, or a file in that place, is a change.
+fn forget_behind_links(session: &Session<'_>, states: &mut [State], index: &Index) -> Result<()> {
+    let blocked = states.iter_mut().zip(index.entries());
+    for (state, entry) in blocked.filter(|(state, _)| **state == State::Blocked) {
+        let top = session.repository.require_work_tree()?;
+        let place = |path: &BStr| top.join(OsStr::from_bytes(path));
+        let path = index.path(entry);
+        let Some(above) = first_blocking(&session.root, path)? else {
+            continue;
+        };
+        let leads_on = match hedgerow_fs::stat(&place(above)) {
+            Ok(Some(found)) => found.kind == FileKind::Directory,
+            Ok(None) => true,
+            // Git does not know what is behind a link that leads in circles.
+            Err(error) if error.is_absent() => false,
+            Err(error) => return Err(error.into()),
+        };
+        if leads_on && hedgerow_fs::lstat(&place(path))?.is_none() {
+            *state = State::Absent;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the files that stat data cannot judge. A file that cannot be read must not be overwritten.
+pub(crate) fn settle(
+    session: &Session<'_>,
+    states: &mut [State],
+    index: &Index,
+) -> Result<Vec<Refreshed>> {
+    let mut settled = session.settle(states, index, None)?;
+    match settled.unanswered.pop() {
+        Some(error) => Err(error.into()),
+        None => Ok(settled.clean),
+    }
+}
+
+/// Counts a file whose stat data differ as modified without reading it, as git does for a file that
+/// is overwritten anyway or that the user told git not to look at; only files that match and are
+/// racy are read. `holds` selects the entries.
+pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&Entry) -> bool) {
+    for (state, entry) in states.iter_mut().zip(index.entries()) {
+        if *state == State::Touched && holds(entry) {
+            *state = State::Modified;
+        }
+    }
+}
+
+/// Marks racy files that were read and found changed. The new index file's timestamp makes them
+/// look old, so they would never be read again.
+pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State]) {
+    let kept_from = &next.kept_from;
+    let is_modified =
+        |row: usize| kept_from[row].is_some_and(|from| states[from as usize] == State::Modified);
+    next.index.smudge_racily_clean(old.mtime, is_modified);
+}
+
+/// The same for an index that is written without looking at its files: those of racy entries that
+/// `is_kept` are read now.
+pub(crate) fn smudge_unexamined(
+    session: &Session<'_>,
+    old_mtime: Timestamp,
+    index: &mut Index,
+    is_kept: impl Fn(usize) -> bool,
+) -> Result<()> {
+    let is_racy = |row: usize| {
+        let is_skipped = index.entries()[row].flags.skip_worktree;
+        !is_skipped && is_kept(row) && index.is_racy(row, old_mtime)
+    };
+    let racy: Vec<bool> = (0..index.entries().len()).map(is_racy).collect();
+    if !racy.contains(&true) {
+        return Ok(());
+    }
+    let rules = session.rules_since(old_mtime);
+    let mut states = states_of(session, index, &rules, |row| racy[row])?;
+    // What cannot be read stays suspect.
+    session.settle(&mut states, index, None)?;
+    let is_modified = |state: State| state == State::Modified || state.may_be_read();
+    index.smudge_racily_clean(old_mtime, |row| racy[row] && is_modified(states[row]));
+    Ok(())
+}

@@ -8,6 +8,7 @@ mod adding;
 mod apply;
 mod capture;
 mod carry;
+mod embedded;
 mod entry;
 mod index_patch;
 mod list;

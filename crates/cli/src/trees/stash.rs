@@ -474,8 +474,8 @@ fn applied(run: &Run<'_>, entry: &StashEntry, options: &ApplyOptions) -> Result<
             "'{path}' appears as both a file and as a directory"
         ));
     }
-    for path in in_the_way {
-        output.error_line(format_args!("{path} already exists, no checkout"));
+    for words in in_the_way {
+        output.error_line(words);
     }
     if !in_the_way.is_empty() {
         output.error("could not restore untracked files from stash");

@@ -57,8 +57,9 @@ pub struct Applied {
     pub messages: Vec<BString>,
     /// What was done in the working tree, and its failures.
     pub done: Done,
-    /// Untracked files of the entry that are there already; they were left alone.
-    pub in_the_way: Vec<BString>,
+    /// Why untracked files of the entry were not restored, in git's words: something is in their
+    /// places, or in that of a directory above.
+    pub in_the_way: Vec<String>,
     /// Changed files that stay out of the index, because something else takes their place there.
     pub not_unstaged: Vec<BString>,
 }

@@ -7,5 +7,6 @@ mod generated;
 mod kept;
 pub mod merges;
 mod renamed;
+mod restored;
 mod staged;
 mod words;

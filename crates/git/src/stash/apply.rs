@@ -14,6 +14,7 @@ use crate::objects::ObjectWriter;
 use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue};
 use crate::repository::Repository;
 use crate::tree::Difference;
+use crate::worktree::Filtering;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -247,7 +248,8 @@ fn with_untracked(
     mut applied: Applied,
 ) -> Result<Applied> {
     if let Some(tree) = entry.untracked_tree {
-        let session = Session::begin(repository, options.threshold, &options.execution)?;
+        let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+        session.set_filtering(Filtering::Copy);
         applied.in_the_way = untracked::restore(&session, tree, &mut applied.done)?;
     }
     Ok(applied)

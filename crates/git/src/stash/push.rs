@@ -603,6 +603,7 @@ fn restore_paths(
         only: Some(paths),
         tree: Some(tree),
         recurse_submodules: Some(false),
+        like_patch: true,
         may_match_nothing: true,
         runs_hook: false,
         in_index,

@@ -5,8 +5,8 @@ use super::entry::StashEntry;
 use super::index_patch::patched;
 use super::untracked;
 use crate::checkout::{
-    reset, update_amending, Done, Move, Outcome, Rejects, ResetMode, ResetOptions, ResetOutcome,
-    ResetRequest, ResetTarget, Session, Share, SparseWords, Untracked, Way,
+    reset, update_amending, Done, Move, Outcome, Rejects, ResetOptions, ResetOutcome, ResetRequest,
+    ResetTarget, Session, Share, SparseWords, Untracked, Way,
 };
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
@@ -166,7 +166,12 @@ pub fn apply(
     if wanted_index.is_some() && !options.is_switching {
         // The index is as HEAD; but git resets it here, and logs that.
         drop(session);
-        reset_index(repository, &[], true, &options.execution)?;
+        let options = ResetOptions {
+            no_refresh: true,
+            execution: options.execution.clone(),
+            ..ResetOptions::default()
+        };
+        reset_index(repository, &[], &options)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
     let job = Move {
@@ -289,13 +294,11 @@ fn intended_paths(index: &Index) -> Vec<BString> {
     intended.map(|(path, _)| path.to_owned()).collect()
 }
 
-/// Sets the index to HEAD, or only what the pathspecs match. Without `no_refresh`, it gets the stat data
-/// of files that are as it has them.
+/// Sets the index to HEAD, or only what the pathspecs match.
 pub(super) fn reset_index(
     repository: &Repository,
     pathspecs: &[BString],
-    no_refresh: bool,
-    execution: &Execution,
+    options: &ResetOptions,
 ) -> Result<()> {
     let Some(head) = repository.head()?.id() else {
         return Ok(());
@@ -312,13 +315,7 @@ pub(super) fn reset_index(
         revision: "HEAD".into(),
         target,
     };
-    let options = ResetOptions {
-        mode: ResetMode::Mixed,
-        no_refresh,
-        execution: execution.clone(),
-        ..ResetOptions::default()
-    };
-    match reset(repository, &request, &options)? {
+    match reset(repository, &request, options)? {
         ResetOutcome::Done(reset) => reset.head_failure.map_or(Ok(()), Err),
         ResetOutcome::Incomplete(_) | ResetOutcome::Rejected(_) | ResetOutcome::NoHead => Ok(()),
     }
@@ -419,7 +416,7 @@ fn set_auto_merge(repository: &Repository, tree: ObjectId) -> Result<()> {
         }),
         message: None,
     };
-    let (_, committer) = repository.authors("git stash", "git@stash")?;
+    let committer = repository.committer()?;
     repository
         .prepare_reference(edit, &|| false)?
         .commit("".into(), &committer)

@@ -7,6 +7,7 @@ use super::list::{set, STASH};
 use super::reversal::Reversal;
 use super::taking::Taking;
 use super::untracked::{self, UntrackedWish};
+use super::STASHER;
 use crate::checkout::{
     check_pathspecs, checkout_paths, reset, Done, Failure, PathOptions, PathOutcome, ResetMode,
     ResetOptions, ResetOutcome, ResetRequest, ResetTarget, Session, Unmerged,
@@ -280,7 +281,13 @@ fn take_staged(
         return Ok(());
     }
     // Git resets the index also where it is as HEAD already, and logs that.
-    reset_index(repository, &options.pathspecs, in_index, &options.execution)
+    let reset = ResetOptions {
+        no_refresh: in_index,
+        fallback: Some(STASHER),
+        execution: options.execution.clone(),
+        ..ResetOptions::default()
+    };
+    reset_index(repository, &options.pathspecs, &reset)
 }
 
 /// Makes the commits of an entry and changes nothing else. A partial clone fetches what it lacks for that.
@@ -420,7 +427,7 @@ pub(super) fn record(
     let short = repository.short_id(&id)?;
     let place = [&branch[..], b": ", short.as_bytes(), b" ", &subject];
     let place = BString::from(place.concat());
-    let (author, committer) = repository.authors("git stash", "git@stash")?;
+    let (author, committer) = repository.authors(STASHER)?;
     let write = |tree: ObjectId, parents: &[ObjectId], message: &BStr| {
         let new = NewCommit {
             tree,
@@ -562,6 +569,7 @@ fn reset_hard(
     let options = ResetOptions {
         mode: ResetMode::Hard,
         recurse_submodules: Some(false),
+        fallback: Some(STASHER),
         threshold: options.threshold,
         execution: options.execution.clone(),
         ..ResetOptions::default()

@@ -4,6 +4,7 @@ mod added;
 mod faults;
 mod found;
 mod generated;
+mod identity;
 mod kept;
 pub mod merges;
 mod renamed;

@@ -10,6 +10,8 @@ pub struct Failure {
     pub message: String,
     /// What to do about it, if known.
     pub hint: Option<String>,
+    /// As what nobody was named, if git explains that first.
+    pub unknown: Option<hedgerow::repository::Role>,
     /// What failed before, each with its path.
     pub before: Vec<String>,
     /// Git's advice, which follows its message at once.
@@ -38,6 +40,7 @@ impl Failure {
             severity: "fatal",
             message: message.to_string(),
             hint: None,
+            unknown: None,
             before: Vec::new(),
             advice: None,
             exit_code: FATAL,
@@ -103,6 +106,7 @@ impl From<hedgerow::repository::Error> for Failure {
                         .into(),
                 );
             }
+            Error::Identity { unknown, .. } => failure.unknown = *unknown,
             Error::Fs(cause) => {
                 if let Some(words) = locked(cause) {
                     failure.message = words;

@@ -108,6 +108,8 @@ impl Output {
         match outcome {
             Ok(code) => code,
             Err(failure) => {
+                let unknown = failure.unknown.iter();
+                unknown.for_each(|role| self.note(role.preface()));
                 failure.before.iter().for_each(|reason| self.error(reason));
                 let (hint, code) = (failure.hint.as_deref(), failure.exit_code);
                 self.tell(failure.severity, "31", &failure.message, hint, Some(code));

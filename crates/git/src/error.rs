@@ -243,6 +243,14 @@ pub enum Error {
         /// Which object, and why.
         reason: String,
     },
+    /// Who acts cannot be written into a commit, or not at all, in git's words.
+    #[error("{reason}")]
+    Identity {
+        /// As what nobody was named, if that is why.
+        unknown: Option<crate::repository::Role>,
+        /// Why.
+        reason: String,
+    },
     /// A conversion or filter that failed on a file.
     #[error("cannot convert '{path}': {reason}")]
     Convert {

@@ -5,6 +5,6 @@ pub use hedgerow_git::config::{boolean, Config, Environment, InPlaceOf};
 pub use hedgerow_git::dates::Expiry;
 pub use hedgerow_git::index::Mode;
 pub use hedgerow_git::refs::Head;
-pub use hedgerow_git::repository::Repository;
+pub use hedgerow_git::repository::{Repository, Role};
 pub use hedgerow_git::revision::{IndexPaths, Wanted};
 pub use hedgerow_git::{Error, Result};

@@ -19,7 +19,7 @@ use hedgerow::diff::{show, supply_contents, FileContents, Formats};
 use hedgerow::repository::Error;
 use hedgerow::stash::{
     apply, clear_stash, create_entry, drop_entry, entry_changes, prefixed, push, store_entry,
-    Applied, ApplyLabels, ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, Pushed,
+    Applied, ApplyLabels, ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, Said,
     ShownUntracked, StashEntry, UntrackedWish, STASH,
 };
 use std::ffi::OsString;
@@ -239,30 +239,30 @@ fn pushed(run: &Run<'_>, command: &Push, is_save: bool) -> Result<u8, Failure> {
             ];
             output.data(&[&line.concat()[..], b"\n"].concat());
         }
+        tell(run, &pushed.said)?;
+        if pushed.is_left && command.staged && !quiet {
+            output.error_line("Cannot remove worktree changes");
+        }
         for spec in &pushed.not_kept {
             output.error(messages::unknown(prefixed(&run.repository, spec).as_bstr()));
         }
         let code = run.told(&pushed.done).min(REFUSED);
-        tell_left(run, pushed, command.staged && !quiet)?;
-        let is_done = pushed.not_kept.is_empty() && pushed.left.is_empty();
+        let is_done = pushed.not_kept.is_empty() && !pushed.is_left;
         return Ok(if is_done { code } else { REFUSED });
     }
     Ok(not_pushed(run, &outcome, true))
 }
 
-/// Tells why changes stay in the working tree.
-fn tell_left(run: &Run<'_>, pushed: &Pushed, ends: bool) -> Result<(), Failure> {
-    for said in &pushed.left {
+/// Tells what git says of changes that are to go from the working tree.
+fn tell(run: &Run<'_>, list: &[Said]) -> Result<(), Failure> {
+    for said in list {
         run.output.error_line(&said.words);
-        if let Some((key, text)) = said.advice {
+        if let Some((key, text)) = &said.advice {
             if run.repository.advises(key)? {
-                let text = advice::with_switch(&run.repository, key, text.into());
+                let text = advice::with_switch(&run.repository, key, text.clone());
                 run.output.advise(&text);
             }
         }
-    }
-    if ends && !pushed.left.is_empty() {
-        run.output.error_line("Cannot remove worktree changes");
     }
     Ok(())
 }
@@ -474,8 +474,8 @@ fn applied(run: &Run<'_>, entry: &StashEntry, options: &ApplyOptions) -> Result<
             "'{path}' appears as both a file and as a directory"
         ));
     }
-    for path in in_the_way {
-        output.error_line(format_args!("{path} already exists, no checkout"));
+    for words in in_the_way {
+        output.error_line(words);
     }
     if !in_the_way.is_empty() {
         output.error("could not restore untracked files from stash");

@@ -10,7 +10,7 @@ mod attacked;
 mod attributes;
 mod behaviour;
 mod broken_repository;
-
+mod delayed;
 mod faults;
 mod folded;
 mod found;
@@ -36,3 +36,9 @@ use hedgerow_testkit::Program;
 
 /// The program under test.
 const HEDGEROW: Program = Program::Hedgerow(env!("CARGO_BIN_EXE_hedgerow"));
+
+/// The filter process of other tests.
+#[test]
+fn filter_server() {
+    hedgerow_testkit::filter_server::serve_if_told();
+}

@@ -50,6 +50,7 @@ impl Filters {
                 reference: source.reference.clone(),
                 treeish: treeish.or(Some(source.tree)),
                 can_delay: false,
+                hides_blob: false,
             },
             drivers: Mutex::default(),
             cancels: Mutex::default(),

@@ -18,6 +18,7 @@ use crate::index::{Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::state::State;
+use crate::worktree::Filtering;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -113,6 +114,7 @@ fn try_to_copy(
     } else {
         Session::read_only(repository, options.threshold, execution)?
     };
+    session.set_filtering(Filtering::Copy);
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;
     let Selected {

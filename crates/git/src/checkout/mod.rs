@@ -42,7 +42,7 @@ pub(crate) use renew::Unused;
 pub use request::{Form, Request, RequestOptions, RequestedPaths, StartKind};
 pub(crate) use reset::note_reset;
 pub use reset::{reset, Reset, ResetMode, ResetOptions, ResetOutcome, ResetRequest, ResetTarget};
-pub(crate) use rows::{kept_out, remove_rows, write_rows};
+pub(crate) use rows::{is_there, kept_out, remove_rows, write_rows};
 pub(crate) use session::{Session, SparseWords};
 pub use shares::Share;
 pub use start::{BranchStart, Followed, PreparedStart, StartOptions, Track};

@@ -17,7 +17,7 @@ use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{states_of, State};
-use crate::worktree::OldIndex;
+use crate::worktree::{Filtering, OldIndex};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -49,6 +49,8 @@ pub struct PathOptions {
     pub may_match_nothing: bool,
     /// Whether submodules move along; `None`: as `submodule.recurse` says.
     pub recurse_submodules: Option<bool>,
+    /// Filters are asked as git-apply(1) asks them: they may delay no file, and are told only its path.
+    pub like_patch: bool,
     /// Run the post-checkout hook.
     pub runs_hook: bool,
     /// With fewer files than this to write, a single worker writes them
@@ -72,6 +74,7 @@ impl Default for PathOptions {
             only: None,
             may_match_nothing: false,
             recurse_submodules: None,
+            like_patch: false,
             runs_hook: true,
             threshold: None,
             execution: Execution::default(),
@@ -153,7 +156,11 @@ fn try_to_check_out(
 ) -> Result<PathOutcome> {
     let mut matcher = Pathspecs::new(repository, &options.pathspecs)?;
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
-    session.set_source(None, options.tree);
+    if options.like_patch {
+        session.set_filtering(Filtering::Patch);
+    } else {
+        session.set_source(None, options.tree);
+    }
     session.recurse(options.recurse_submodules);
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;

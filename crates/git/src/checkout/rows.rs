@@ -54,9 +54,11 @@ fn transition(index: Index, writes: Vec<Write>) -> Transition {
 
 /// Whether anything is at `path`, or something on the way to it that is no directory.
 pub(crate) fn kept_out(root: &Dir, path: &BStr) -> Result<bool> {
-    if super::obstacles::first_blocking(root, path)?.is_some() {
-        return Ok(true);
-    }
+    Ok(super::obstacles::first_blocking(root, path)?.is_some() || is_there(root, path)?)
+}
+
+/// Whether anything is at `path`, the way to which is free.
+pub(crate) fn is_there(root: &Dir, path: &BStr) -> Result<bool> {
     let (parent, name) = split_path(path);
     let found = root
         .open_dir(parent)

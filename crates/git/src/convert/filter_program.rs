@@ -251,7 +251,8 @@ impl FilterProgram {
             );
             let treeish = self.context.treeish.map(|id| id.to_string());
             lines.extend(treeish.map(|id| line("treeish", id.as_bytes())));
-            let blob = file.id.map(|id| id.to_string());
+            let blob = file.id.filter(|_| !self.context.hides_blob);
+            let blob = blob.map(|id| id.to_string());
             lines.extend(blob.map(|id| line("blob", id.as_bytes())));
             if can_delay && file.can_delay && self.context.can_delay {
                 lines.push(line("can-delay", b"1"));

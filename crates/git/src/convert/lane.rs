@@ -27,6 +27,8 @@ pub struct FilterContext {
     pub treeish: Option<ObjectId>,
     /// Whether a process may delay files.
     pub can_delay: bool,
+    /// The blob of a file is not told.
+    pub hides_blob: bool,
 }
 
 /// All files of one driver, handled in order on one thread; it runs beside the workers.

@@ -1,5 +1,5 @@
-//! Who acts, for the logs of references: git-commit(1) under "COMMIT INFORMATION". Where the
-//! environment gives no date, the time is the system's, in its zone.
+//! Who acts, in commits and in the logs of references: git-commit(1) under "COMMIT INFORMATION". Where
+//! the environment gives no date, the time is the system's, in its zone.
 
 use super::Repository;
 use crate::config::Person;
@@ -8,58 +8,178 @@ use crate::refs::Signature;
 use crate::{Error, Result};
 use bstr::{BString, ByteSlice};
 
+/// Who acts where nobody is configured.
+#[derive(Clone, Copy, Debug)]
+pub struct Fallback {
+    /// The name.
+    pub name: &'static str,
+    /// The mail address.
+    pub email: &'static str,
+}
+
+/// As what somebody acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The author of a commit.
+    Author,
+    /// The committer.
+    Committer,
+}
+
+/// A name and an address as they are given.
+struct Found {
+    name: BString,
+    /// The name is that of all roles, or of the account.
+    is_usual: bool,
+    email: BString,
+}
+
 impl Repository {
     /// Who is written into the logs: `GIT_COMMITTER_*`, then `committer.*` and `user.*`, then the
     /// account of this process. Fails for a date that cannot be read.
     pub fn committer(&self) -> Result<Signature> {
-        self.person("committer", &self.environment.committer)
+        self.logged(None)
     }
 
-    /// Who acts, as author and as committer, where commits need somebody and `name` and `email` are
-    /// taken if nobody is configured.
-    pub(crate) fn authors(&self, name: &str, email: &str) -> Result<(Signature, Signature)> {
-        let or = |given: &Person, role: &str| {
-            let known = |key: &str| {
-                self.config.string(&format!("{role}.{key}")).is_some()
-                    || self.config.string(&format!("user.{key}")).is_some()
-            };
-            let has_name = given.name.is_some() || known("name");
-            let has_email =
-                given.email.is_some() || known("email") || self.environment.email.is_some();
-            let mut person = given.clone();
-            if !(has_name && has_email) {
-                person.name = Some(name.into());
-                person.email = Some(email.into());
-            }
-            person
-        };
-        let environment = &self.environment;
-        let author = self.person("author", &or(&environment.author, "author"))?;
-        let committer = self.person("committer", &or(&environment.committer, "committer"))?;
-        Ok((author, committer))
+    /// The same, with a name and an address to take if none is configured.
+    pub(crate) fn committer_or(&self, fallback: Fallback) -> Result<Signature> {
+        self.logged(Some(fallback))
     }
 
-    fn person(&self, role: &str, given: &Person) -> Result<Signature> {
-        let configured = |key: &str| {
-            self.config
-                .string(&format!("{role}.{key}"))
-                .or_else(|| self.config.string(&format!("user.{key}")))
+    fn logged(&self, fallback: Option<Fallback>) -> Result<Signature> {
+        let mut found = self.found(Role::Committer, fallback);
+        if found.name.is_empty() {
+            found.name = account().map_or_else(|| "unknown".into(), |account| account.name.into());
+        }
+        self.signature(Role::Committer, &found)
+    }
+
+    /// Who acts in commits, as author and as committer, with a name and an address to take if none is
+    /// configured.
+    ///
+    /// # Errors
+    /// [`Error::Identity`], in git's words: a name that says nothing, or a date that cannot be read.
+    pub(crate) fn authors(&self, fallback: Fallback) -> Result<(Signature, Signature)> {
+        let signature = |role: Role| {
+            let found = self.found(role, Some(fallback));
+            check(role, &found)?;
+            self.signature(role, &found)
         };
-        let name = given.name.clone().or_else(|| configured("name"));
-        let email = given
-            .email
-            .clone()
-            .or_else(|| configured("email"))
-            .or_else(|| self.environment.email.clone());
-        let time = match &given.date {
+        Ok((signature(Role::Author)?, signature(Role::Committer)?))
+    }
+
+    fn given(&self, role: Role) -> &Person {
+        match role {
+            Role::Author => &self.environment.author,
+            Role::Committer => &self.environment.committer,
+        }
+    }
+
+    fn found(&self, role: Role, fallback: Option<Fallback>) -> Found {
+        let given = self.given(role);
+        let name = self.found_for(
+            role,
+            "name",
+            given.name.as_ref(),
+            fallback.map(|it| it.name),
+        );
+        let email = fallback.map(|it| it.email);
+        let email = self.found_for(role, "email", given.email.as_ref(), email);
+        Found {
+            is_usual: name.is_none(),
+            name: name.unwrap_or_else(|| self.usual("name").unwrap_or_else(account_name)),
+            email: email.unwrap_or_else(|| self.usual("email").unwrap_or_else(|| self.address())),
+        }
+    }
+
+    /// The value of `key` for the role alone.
+    fn found_for(
+        &self,
+        role: Role,
+        key: &str,
+        given: Option<&BString>,
+        fallback: Option<&str>,
+    ) -> Option<BString> {
+        let section = match role {
+            Role::Author => "author",
+            Role::Committer => "committer",
+        };
+        let own = self.configured(section, key);
+        let is_configured = own.is_some() || self.configured("user", key).is_some();
+        let fallback = fallback.filter(|_| !is_configured).map(BString::from);
+        let own = own.filter(|value| !value.is_empty());
+        given.cloned().or(fallback).or(own)
+    }
+
+    /// The configured value of `key` for all roles; like git, an empty one if another section has the
+    /// key.
+    fn usual(&self, key: &str) -> Option<BString> {
+        let mut others = ["author", "committer"].into_iter();
+        self.configured("user", key).or_else(|| {
+            let is_given = others.any(|section| self.configured(section, key).is_some());
+            is_given.then(BString::default)
+        })
+    }
+
+    fn configured(&self, section: &str, key: &str) -> Option<BString> {
+        self.config.string(&format!("{section}.{key}"))
+    }
+
+    fn address(&self) -> BString {
+        let given = self.environment.email.clone();
+        given.unwrap_or_else(account_address)
+    }
+
+    fn signature(&self, role: Role, found: &Found) -> Result<Signature> {
+        let time = match &self.given(role).date {
             Some(date) => parse_date(date)?,
             None => now(),
         };
         Ok(Signature {
-            name: cleaned(&name.unwrap_or_else(account_name)),
-            email: cleaned(&email.unwrap_or_else(account_address)),
+            name: cleaned(&found.name),
+            email: cleaned(&found.email),
             time,
         })
+    }
+}
+
+/// Refuses a name that says nothing.
+fn check(role: Role, found: &Found) -> Result<()> {
+    let reason = if found.name.is_empty() {
+        format!("empty ident name (for <{}>) not allowed", found.email)
+    } else if found.name.trim_with(is_crud).is_empty() {
+        let name = &found.name;
+        format!("name consists only of disallowed characters: {name}")
+    } else {
+        return Ok(());
+    };
+    let is_unknown = found.name.is_empty() && found.is_usual;
+    Err(Error::Identity {
+        unknown: is_unknown.then_some(role),
+        reason,
+    })
+}
+
+impl Role {
+    /// What git says first if nobody was named: how to name somebody.
+    pub fn preface(self) -> String {
+        let role = match self {
+            Role::Author => "Author",
+            Role::Committer => "Committer",
+        };
+        format!(
+            "{role} identity unknown\n\
+         \n\
+         *** Please tell me who you are.\n\
+         \n\
+         Run\n\
+         \n\
+         \x20 git config --global user.email \"you@example.com\"\n\
+         \x20 git config --global user.name \"Your Name\"\n\
+         \n\
+         to set your account's default identity.\n\
+         Omit --global to set the identity only in this repository.\n"
+        )
     }
 }
 
@@ -72,7 +192,8 @@ fn now() -> gix_date::Time {
 }
 
 fn parse_date(date: &BString) -> Result<gix_date::Time> {
-    let (seconds, minutes) = signature_date(date.as_ref()).ok_or_else(|| Error::Setup {
+    let (seconds, minutes) = signature_date(date.as_ref()).ok_or_else(|| Error::Identity {
+        unknown: None,
         reason: format!("invalid date format: {date}"),
     })?;
     let offset = i32::try_from(minutes * 60).expect("an offset has four digits at most");
@@ -119,15 +240,17 @@ fn account() -> Option<hedgerow_fs::Account> {
 /// Takes out what would break the line: angle brackets and line ends anywhere, and at the ends
 /// what git calls crud.
 fn cleaned(text: &BString) -> BString {
-    let is_crud = |character: char| {
-        character <= ' ' || matches!(character, ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\'')
-    };
     let kept = text.trim_with(is_crud);
     kept.iter()
         .copied()
         .filter(|byte| !matches!(byte, b'\n' | b'<' | b'>'))
         .collect::<Vec<u8>>()
         .into()
+}
+
+/// Whether git takes it from the ends of names.
+fn is_crud(character: char) -> bool {
+    character <= ' ' || matches!(character, ',' | ':' | ';' | '<' | '>' | '"' | '\\' | '\'')
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ pub(crate) use commit::kind_name;
 pub use commit::Commit;
 pub use grafts::Grafts;
 pub use hooks::Hook;
+pub use identity::{Fallback, Role};
 pub use objects::Objects;
 pub use peel::Peeler;
 pub use ref_update::RefUpdate;

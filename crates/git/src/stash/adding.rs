@@ -3,6 +3,7 @@
 
 use super::apply::like_tree;
 use super::capture::Changes;
+use super::embedded::Embedded;
 use super::push::{PushOptions, Said};
 use super::untracked::UntrackedWish;
 use crate::checkout::{smudge_unexamined, Session};
@@ -57,43 +58,76 @@ pub(super) struct Adding<'a> {
     pub edits: &'a BTreeMap<BString, Option<Side>>,
 }
 
-/// Why nothing goes back to HEAD.
+/// What comes of adding, and whether anything goes back to HEAD then.
 #[derive(Debug, Default)]
-pub(super) struct Left {
-    /// In git's words; empty if all goes.
+pub(super) struct Added {
+    /// In git's words, also why nothing goes back.
     pub said: Vec<Said>,
-    /// The index that git leaves, if it is another one.
+    /// Nothing goes back to HEAD.
+    pub is_left: bool,
+    /// The index that git leaves if nothing does, if it is another one.
     pub index: Option<Index>,
+}
+
+/// How much git adds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    All,
+    Part,
+    Nothing,
 }
 
 impl Adding<'_> {
     /// Whether it fails, or is done in vain because of `misfits`.
-    pub(super) fn left(
+    pub(super) fn outcome(
         &self,
         writer: &ObjectWriter<'_>,
         specs: &Pathspecs,
         misfits: &[String],
-    ) -> Result<Left> {
+    ) -> Result<Added> {
         if let Some(said) = self.refusal(specs)? {
-            let (said, index) = (vec![said], None);
-            return Ok(Left { said, index });
+            return Ok(Added {
+                said: vec![said],
+                is_left: true,
+                index: None,
+            });
         }
-        let added = self.added();
-        let mut said = self.complaints(specs)?;
-        if said.is_empty() {
-            said = Said::errors(misfits);
+        let embedded = self.embedded();
+        let added = self.added(&embedded);
+        let (mut said, extent) = self.complaints(specs, &embedded)?;
+        let mut is_left = extent != Extent::All;
+        if !is_left {
+            let reasons = match misfits {
+                [] if self.is_vain(&added) => vec![NO_PATCH.into()],
+                misfits => misfits.to_vec(),
+            };
+            is_left = !reasons.is_empty();
+            said.extend(Said::errors(&reasons));
         }
-        if said.is_empty() && self.is_vain(&added) {
-            said = Said::errors(&[NO_PATCH.into()]);
+        if !is_left {
+            said.extend(embedded.iter().rev().map(Embedded::said_of_removal));
         }
-        let is_left = !said.is_empty();
-        let index = is_left.then(|| self.index_with(&added, writer));
+        let has_index = is_left && extent != Extent::Nothing;
+        let index = has_index.then(|| self.index_with(&added, writer));
         let index = index.transpose()?;
-        Ok(Left { said, index })
+        Ok(Added {
+            said,
+            is_left,
+            index,
+        })
+    }
+
+    /// The repositories among the untracked files: git adds them as submodules.
+    fn embedded(&self) -> Vec<Embedded> {
+        let paths = self.untracked.iter();
+        let paths = paths.filter(|path| !self.outside.has(path.as_bstr()));
+        let repository = self.session.repository;
+        let embedded = paths.filter_map(|path| Embedded::find(repository, path.as_bstr()));
+        embedded.collect()
     }
 
     /// What changes in the index; `None` goes.
-    fn added(&self) -> BTreeMap<BString, Option<Side>> {
+    fn added(&self, embedded: &[Embedded]) -> BTreeMap<BString, Option<Side>> {
         let index = self.index();
         let is_within = |path: &BString| !self.outside.has(path.as_bstr());
         let tracked = self.edits.iter().filter(|(path, _)| {
@@ -113,6 +147,11 @@ impl Adding<'_> {
         for (path, mode, id) in saved {
             let (kind, id) = (kind(*mode), *id);
             added.insert(path.clone(), Some(Side { kind, id }));
+        }
+        let submodules = embedded.iter().filter_map(|it| Some((it, it.head?)));
+        for (submodule, id) in submodules {
+            let kind = kind(Mode::Gitlink);
+            added.insert(submodule.path.clone(), Some(Side { kind, id }));
         }
         added
     }
@@ -171,8 +210,8 @@ impl Adding<'_> {
         Ok(None)
     }
 
-    /// What git says if it adds not everything.
-    fn complaints(&self, specs: &Pathspecs) -> Result<Vec<Said>> {
+    /// What git says while it adds, and how much it adds.
+    fn complaints(&self, specs: &Pathspecs, embedded: &[Embedded]) -> Result<(Vec<Said>, Extent)> {
         let [seen, beyond] = self.seen(specs);
         let beyond: Vec<usize> = beyond.idle().collect();
         let unseen = seen.idle().filter(|at| !beyond.contains(at));
@@ -183,10 +222,20 @@ impl Adding<'_> {
         if self.options.untracked == UntrackedWish::Untracked {
             said.extend(ignored(self.ignored(specs)?));
         }
+        let mut is_whole = said.is_empty();
+        for (number, submodule) in embedded.iter().enumerate() {
+            said.push(submodule.said_of_addition(number == 0));
+            if submodule.head.is_none() {
+                return Ok((said, Extent::Nothing));
+            }
+        }
         let untracked = self.untracked.iter();
         let untracked = untracked.filter(|path| self.outside.has(path.as_bstr()));
-        said.extend(outside(untracked.cloned().collect()));
-        Ok(said)
+        let untracked = outside(untracked.cloned().collect());
+        is_whole &= untracked.is_none();
+        said.extend(untracked);
+        let extent = if is_whole { Extent::All } else { Extent::Part };
+        Ok((said, extent))
     }
 
     /// The pathspecs, knowing what they match in the sparse checkout, and outside of it.
@@ -274,7 +323,7 @@ fn outside(paths: Vec<BString>) -> Option<Said> {
         * Disable or modify the sparsity rules.";
     (!paths.is_empty()).then(|| Said {
         words: list(WORDS, &paths),
-        advice: Some(("updateSparsePath", ADVICE)),
+        advice: Some(("updateSparsePath", ADVICE.into())),
     })
 }
 
@@ -282,6 +331,9 @@ fn ignored(paths: Vec<BString>) -> Option<Said> {
     const WORDS: &str = "The following paths are ignored by one of your .gitignore files:\n";
     (!paths.is_empty()).then(|| Said {
         words: list(WORDS, &paths),
-        advice: Some(("addIgnoredFile", "Use -f if you really want to add them.")),
+        advice: Some((
+            "addIgnoredFile",
+            "Use -f if you really want to add them.".into(),
+        )),
     })
 }

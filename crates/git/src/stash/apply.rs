@@ -5,8 +5,8 @@ use super::entry::StashEntry;
 use super::index_patch::patched;
 use super::untracked;
 use crate::checkout::{
-    reset, update_amending, Done, Move, Outcome, Rejects, ResetMode, ResetOptions, ResetOutcome,
-    ResetRequest, ResetTarget, Session, Share, SparseWords, Untracked, Way,
+    reset, update_amending, Done, Move, Outcome, Rejects, ResetOptions, ResetOutcome, ResetRequest,
+    ResetTarget, Session, Share, SparseWords, Untracked, Way,
 };
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
@@ -14,6 +14,7 @@ use crate::objects::ObjectWriter;
 use crate::refs::{Expected, Logged, RefChange, RefEdit, RefValue};
 use crate::repository::Repository;
 use crate::tree::Difference;
+use crate::worktree::Filtering;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -57,8 +58,9 @@ pub struct Applied {
     pub messages: Vec<BString>,
     /// What was done in the working tree, and its failures.
     pub done: Done,
-    /// Untracked files of the entry that are there already; they were left alone.
-    pub in_the_way: Vec<BString>,
+    /// Why untracked files of the entry were not restored, in git's words: something is in their
+    /// places, or in that of a directory above.
+    pub in_the_way: Vec<String>,
     /// Changed files that stay out of the index, because something else takes their place there.
     pub not_unstaged: Vec<BString>,
 }
@@ -164,7 +166,12 @@ pub fn apply(
     if wanted_index.is_some() && !options.is_switching {
         // The index is as HEAD; but git resets it here, and logs that.
         drop(session);
-        reset_index(repository, &[], true, &options.execution)?;
+        let options = ResetOptions {
+            no_refresh: true,
+            execution: options.execution.clone(),
+            ..ResetOptions::default()
+        };
+        reset_index(repository, &[], &options)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
     let job = Move {
@@ -246,7 +253,8 @@ fn with_untracked(
     mut applied: Applied,
 ) -> Result<Applied> {
     if let Some(tree) = entry.untracked_tree {
-        let session = Session::begin(repository, options.threshold, &options.execution)?;
+        let mut session = Session::begin(repository, options.threshold, &options.execution)?;
+        session.set_filtering(Filtering::Copy);
         applied.in_the_way = untracked::restore(&session, tree, &mut applied.done)?;
     }
     Ok(applied)
@@ -286,13 +294,11 @@ fn intended_paths(index: &Index) -> Vec<BString> {
     intended.map(|(path, _)| path.to_owned()).collect()
 }
 
-/// Sets the index to HEAD, or only what the pathspecs match. Without `no_refresh`, it gets the stat data
-/// of files that are as it has them.
+/// Sets the index to HEAD, or only what the pathspecs match.
 pub(super) fn reset_index(
     repository: &Repository,
     pathspecs: &[BString],
-    no_refresh: bool,
-    execution: &Execution,
+    options: &ResetOptions,
 ) -> Result<()> {
     let Some(head) = repository.head()?.id() else {
         return Ok(());
@@ -309,13 +315,7 @@ pub(super) fn reset_index(
         revision: "HEAD".into(),
         target,
     };
-    let options = ResetOptions {
-        mode: ResetMode::Mixed,
-        no_refresh,
-        execution: execution.clone(),
-        ..ResetOptions::default()
-    };
-    match reset(repository, &request, &options)? {
+    match reset(repository, &request, options)? {
         ResetOutcome::Done(reset) => reset.head_failure.map_or(Ok(()), Err),
         ResetOutcome::Incomplete(_) | ResetOutcome::Rejected(_) | ResetOutcome::NoHead => Ok(()),
     }
@@ -416,7 +416,7 @@ fn set_auto_merge(repository: &Repository, tree: ObjectId) -> Result<()> {
         }),
         message: None,
     };
-    let (_, committer) = repository.authors("git stash", "git@stash")?;
+    let committer = repository.committer()?;
     repository
         .prepare_reference(edit, &|| false)?
         .commit("".into(), &committer)

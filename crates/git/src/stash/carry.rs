@@ -85,7 +85,7 @@ impl Carrier<'_> {
             execution: options.execution.clone(),
             ..PushOptions::default()
         };
-        let recorded = match record(&session, &wish)? {
+        let recorded = match record(&session, &wish).map_err(without_entry)? {
             Ok(recorded) => recorded,
             Err(unrecorded) => return self.unrecorded(&session, unrecorded.outcome, first),
         };
@@ -224,7 +224,7 @@ impl Carrier<'_> {
             log: None,
             message: None,
         };
-        let (_, committer) = self.repository.authors("git stash", "git@stash")?;
+        let committer = self.repository.committer()?;
         let cancel = &self.options.execution.cancel;
         self.repository
             .prepare_reference(edit, &|| cancel.is_cancelled())
@@ -302,6 +302,17 @@ impl Carrier<'_> {
             path: difference.path,
         };
         Ok(found.list.into_iter().map(change).collect())
+    }
+}
+
+/// Git leaves the entry to another process, and says what it makes of its end.
+fn without_entry(error: Error) -> Error {
+    match error {
+        Error::Identity { unknown, reason } => Error::Identity {
+            unknown,
+            reason: format!("{reason}\nfatal: Cannot autostash"),
+        },
+        error => error,
     }
 }
 

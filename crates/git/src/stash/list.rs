@@ -18,7 +18,7 @@ pub const STASH: &str = "refs/stash";
 pub fn store_entry(repository: &Repository, commit: &ObjectId, message: &BStr) -> Result<()> {
     let hex = commit.to_string();
     StashEntry::of_commit(repository, commit, hex.as_str().into())?;
-    let (_, committer) = repository.authors("git stash", "git@stash")?;
+    let committer = repository.committer()?;
     set(repository, *commit, &committer, message)
 }
 

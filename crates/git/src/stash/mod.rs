@@ -8,6 +8,7 @@ mod adding;
 mod apply;
 mod capture;
 mod carry;
+mod embedded;
 mod entry;
 mod index_patch;
 mod list;
@@ -25,3 +26,9 @@ pub use list::{clear_stash, drop_entry, store_entry, STASH};
 pub use push::{create_entry, push, PushOptions, PushOutcome, Pushed, Said};
 pub use show::{entry_changes, ShownUntracked};
 pub use untracked::UntrackedWish;
+
+/// Who makes entries if nobody is configured.
+const STASHER: crate::repository::Fallback = crate::repository::Fallback {
+    name: "git stash",
+    email: "git@stash",
+};

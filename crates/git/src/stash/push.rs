@@ -1,12 +1,13 @@
 //! Putting local changes aside.
 
-use super::adding::{Adding, Left, Outside};
+use super::adding::{Added, Adding, Outside};
 use super::apply::reset_index;
 use super::capture::{unmerged_paths, Changes, Files};
 use super::list::{set, STASH};
 use super::reversal::Reversal;
 use super::taking::Taking;
 use super::untracked::{self, UntrackedWish};
+use super::STASHER;
 use crate::checkout::{
     check_pathspecs, checkout_paths, reset, Done, Failure, PathOptions, PathOutcome, ResetMode,
     ResetOptions, ResetOutcome, ResetRequest, ResetTarget, Session, Unmerged,
@@ -82,21 +83,22 @@ pub struct Pushed {
     pub warnings: Vec<String>,
     /// What was done in the working tree, and its failures.
     pub done: Done,
-    /// Why the changes are still in the working tree, although the entry has them; empty if they are
-    /// not.
-    pub left: Vec<Said>,
+    /// What git says while it takes the changes out of the working tree.
+    pub said: Vec<Said>,
+    /// The changes are still in the working tree, although the entry has them.
+    pub is_left: bool,
     /// What was in the index was to stay, but these pathspecs match nothing of it, so that it is gone
     /// from there and the working tree, too.
     pub not_kept: Vec<BString>,
 }
 
-/// What git says of changes that it leaves in the working tree.
+/// What git says of changes that are to go from the working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     /// A line, or several.
     pub words: String,
     /// The key and the text of the advice that follows.
-    pub advice: Option<(&'static str, &'static str)>,
+    pub advice: Option<(&'static str, String)>,
 }
 
 impl Said {
@@ -157,7 +159,8 @@ fn try_to_push(repository: &Repository, options: &PushOptions) -> Result<PushOut
         message: recorded.message.clone(),
         warnings: recorded.warnings.clone(),
         done: Done::default(),
-        left: Vec::new(),
+        said: Vec::new(),
+        is_left: false,
         not_kept: Vec::new(),
     };
     match take_back(session, options, recorded, directories, &mut pushed) {
@@ -209,9 +212,10 @@ fn take_back(
     pushed: &mut Pushed,
 ) -> Result<()> {
     let (repository, done) = (session.repository, &mut pushed.done);
-    if !recorded.left.said.is_empty() {
-        pushed.left = recorded.left.said;
-        let index = recorded.left.index.or(recorded.refreshed);
+    pushed.said = recorded.added.said.clone();
+    if recorded.added.is_left {
+        pushed.is_left = true;
+        let index = recorded.added.index.or(recorded.refreshed);
         return index.map_or(Ok(()), |index| session.write_index(&index, false).map(drop));
     }
     recorded.take_untracked(&session, done)?;
@@ -260,7 +264,8 @@ fn take_staged(
     let done = &mut pushed.done;
     done.warnings.extend(reversal.warnings);
     if !reversal.misfits.is_empty() {
-        pushed.left = Said::errors(&reversal.misfits);
+        pushed.said = Said::errors(&reversal.misfits);
+        pushed.is_left = true;
         return Ok(());
     }
     // If all goes back to HEAD, the index gets the stat data at once.
@@ -276,7 +281,13 @@ fn take_staged(
         return Ok(());
     }
     // Git resets the index also where it is as HEAD already, and logs that.
-    reset_index(repository, &options.pathspecs, in_index, &options.execution)
+    let reset = ResetOptions {
+        no_refresh: in_index,
+        fallback: Some(STASHER),
+        execution: options.execution.clone(),
+        ..ResetOptions::default()
+    };
+    reset_index(repository, &options.pathspecs, &reset)
 }
 
 /// Makes the commits of an entry and changes nothing else. A partial clone fetches what it lacks for that.
@@ -294,7 +305,8 @@ fn try_to_create(repository: &Repository, options: &PushOptions) -> Result<PushO
                 message: recorded.message,
                 warnings: recorded.warnings,
                 done: Done::default(),
-                left: Vec::new(),
+                said: Vec::new(),
+                is_left: false,
                 not_kept: Vec::new(),
             };
             (PushOutcome::Pushed(Box::new(pushed)), recorded.refreshed)
@@ -319,8 +331,8 @@ pub(super) struct Recorded {
     pub warnings: Vec<String>,
     /// What goes back to HEAD, if only some paths do.
     taking: Taking,
-    /// Why nothing goes back after all.
-    left: Left,
+    /// What comes of adding the paths first.
+    added: Added,
     /// What becomes of the working tree if only what is staged goes.
     reversal: Option<Reversal>,
     /// The untracked files that are in it.
@@ -415,7 +427,7 @@ pub(super) fn record(
     let short = repository.short_id(&id)?;
     let place = [&branch[..], b": ", short.as_bytes(), b" ", &subject];
     let place = BString::from(place.concat());
-    let (author, committer) = repository.authors("git stash", "git@stash")?;
+    let (author, committer) = repository.authors(STASHER)?;
     let write = |tree: ObjectId, parents: &[ObjectId], message: &BStr| {
         let new = NewCommit {
             tree,
@@ -467,7 +479,7 @@ pub(super) fn record(
     };
     let commit = write(tree, &parents, message.as_bstr())?;
     writer.sync_names()?;
-    let (mut taking, mut left) = (Taking::default(), Left::default());
+    let (mut taking, mut added) = (Taking::default(), Added::default());
     if let Some(specs) = specs.as_ref().filter(|_| !options.staged) {
         let outside = Outside::of(session)?;
         taking = Taking::of(session, &changes, &outside, &saved)?;
@@ -480,7 +492,7 @@ pub(super) fn record(
             saved: &saved,
             edits: &edits,
         };
-        left = adding.left(&writer, specs, &taking.misfits)?;
+        added = adding.outcome(&writer, specs, &taking.misfits)?;
     }
     let reversal = options
         .staged
@@ -495,7 +507,7 @@ pub(super) fn record(
         committer,
         warnings,
         taking,
-        left,
+        added,
         reversal,
         untracked: saved,
         refreshed: changes.refreshed_index(session)?,
@@ -557,6 +569,7 @@ fn reset_hard(
     let options = ResetOptions {
         mode: ResetMode::Hard,
         recurse_submodules: Some(false),
+        fallback: Some(STASHER),
         threshold: options.threshold,
         execution: options.execution.clone(),
         ..ResetOptions::default()
@@ -598,6 +611,7 @@ fn restore_paths(
         only: Some(paths),
         tree: Some(tree),
         recurse_submodules: Some(false),
+        like_patch: true,
         may_match_nothing: true,
         runs_hook: false,
         in_index,

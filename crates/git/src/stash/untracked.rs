@@ -1,6 +1,6 @@
 //! Untracked files: which are put aside, and bringing them back.
 
-use crate::checkout::{kept_out, remove_rows, write_rows, Done, Failure, Session};
+use crate::checkout::{first_blocking, is_there, remove_rows, write_rows, Done, Failure, Session};
 use crate::clean;
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Version};
 use crate::repository::Repository;
@@ -176,23 +176,30 @@ fn is_no_failure(error: &hedgerow_fs::Error) -> bool {
     )
 }
 
-/// Writes the files of the tree `tree` where there is nothing yet. Returns the paths that are there
-/// already.
+/// Writes the files of the tree `tree` where there is nothing yet. Like git, ends before the first one
+/// whose directory cannot be made. Returns what is in the way, in git's words; all of it is found before
+/// the first file is written.
 pub(super) fn restore(
     session: &Session<'_>,
     tree: ObjectId,
     done: &mut Done,
-) -> Result<Vec<BString>> {
+) -> Result<Vec<String>> {
     let repository = session.repository;
     let (names, engine) = (session.names(), session.engine());
     let files = Difference::between(repository, None, Some(tree), names, &engine)?;
-    let mut there = Vec::new();
+    let mut in_the_way = Vec::new();
     let mut builder = Builder::new(repository.hash_kind(), Version::default());
     for change in files.changes() {
         let Some(side) = change.new else { continue };
         let path = files.path(change);
-        if kept_out(&session.root, path)? {
-            there.push(path.to_owned());
+        if let Some(above) = first_blocking(&session.root, path)? {
+            in_the_way.push(format!(
+                "fatal: cannot create directory at '{above}': File exists"
+            ));
+            break;
+        }
+        if is_there(&session.root, path)? {
+            in_the_way.push(format!("{path} already exists, no checkout"));
             continue;
         }
         let mode = Mode::from(side.kind);
@@ -200,5 +207,5 @@ pub(super) fn restore(
         builder.push(path, side.id, mode, stat, flags)?;
     }
     write_rows(session, builder.finish(), done)?;
-    Ok(there)
+    Ok(in_the_way)
 }

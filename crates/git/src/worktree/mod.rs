@@ -80,6 +80,8 @@ pub(crate) struct Worktree<'r> {
     name: &'static str,
     /// The branch's full name, and the commit or tree, which filters are told.
     source: (Option<BString>, Option<ObjectId>),
+    /// As what filters are asked for the content of files.
+    filtering: Filtering,
     /// Filters that were started to compare files and can be reused, by the positions of their
     /// drivers.
     filters: RefCell<BTreeMap<usize, FilterLane>>,
@@ -87,6 +89,18 @@ pub(crate) struct Worktree<'r> {
     workers: Cell<Option<usize>>,
     /// The form in which the index is written.
     index_form: IndexForm,
+}
+
+/// As what filter programs are asked for the content of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Filtering {
+    /// A checkout: they may delay files.
+    #[default]
+    Checkout,
+    /// Copying, as git-checkout-index(1) does: they may not.
+    Copy,
+    /// Applying a patch, as git-apply(1) does: they may not, and are told nothing but the path.
+    Patch,
 }
 
 impl<'r> Worktree<'r> {
@@ -125,6 +139,7 @@ impl<'r> Worktree<'r> {
             threshold: None,
             name,
             source: (None, None),
+            filtering: Filtering::default(),
             filters: RefCell::default(),
             workers: Cell::new(None),
             index_form: IndexForm::default(),
@@ -195,6 +210,11 @@ impl<'r> Worktree<'r> {
         self.source = (branch, treeish);
     }
 
+    /// Sets as what filter programs are asked for the content of files.
+    pub(crate) fn set_filtering(&mut self, filtering: Filtering) {
+        self.filtering = filtering;
+    }
+
     /// The context for filter programs, including their directory.
     pub(crate) fn filter_context(&self) -> FilterContext {
         FilterContext {
@@ -206,7 +226,8 @@ impl<'r> Worktree<'r> {
             environment: self.repository.child_variables(),
             reference: self.source.0.clone(),
             treeish: self.source.1,
-            can_delay: true,
+            can_delay: self.filtering == Filtering::Checkout,
+            hides_blob: self.filtering == Filtering::Patch,
         }
     }
 

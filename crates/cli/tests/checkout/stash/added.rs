@@ -2,12 +2,13 @@
 //! working tree alone if that fails.
 
 use crate::support::{Pair, Repository, RunHedgerow};
+use hedgerow_testkit::git_is_at_least;
 
 fn put_aside(words: &[&str], make: impl Fn(&Repository), change: impl Fn(&Repository)) {
     let origin = Repository::init(&[]);
     make(&origin);
     // With this, git does not tell how to turn advice off, in words that change.
-    for key in ["addIgnoredFile", "updateSparsePath"] {
+    for key in ["addEmbeddedRepo", "addIgnoredFile", "updateSparsePath"] {
         origin.git(&["config", &format!("advice.{key}"), "true"]);
     }
     origin.commit("first");
@@ -172,4 +173,45 @@ fn an_untracked_file_that_cannot_be_removed_leaves_other_changes() {
     assert_eq!(outcome.code, 1, "{outcome:?}");
     assert_eq!(std::fs::read(copy.path("f")).unwrap(), b"mine\n");
     assert!(copy.ask(&["stash", "list"]).contains("WIP"));
+}
+
+/// Git adds a repository that is no submodule, and takes it out of the index again: no entry has it.
+#[test]
+fn an_embedded_repository_stays() {
+    for words in [
+        &["-u", "--", "."][..],
+        &["-u", "--", ":/"],
+        &["-u", "-k", "--", "."],
+        &["-a", "-k", "--", "."],
+        &["-u", "-k", "--", "d/n", "o"],
+    ] {
+        for (with_edit, with_commit) in [(false, true), (true, true), (true, false)] {
+            if !with_commit && !git_is_at_least(2, 55, "the refusal of a repository without commit")
+            {
+                continue;
+            }
+            let make = |repository: &Repository| {
+                repository.write("i", "first\n");
+                repository.write("o", "first\n");
+            };
+            put_aside(words, make, |repository| {
+                embed(repository, "d/n", true);
+                embed(repository, "e", with_commit);
+                if with_edit {
+                    repository.write("o", "mine\n");
+                    repository.write("u", "untracked\n");
+                }
+            });
+        }
+    }
+}
+
+fn embed(outer: &Repository, path: &str, with_commit: bool) {
+    outer.git(&["init", "-q", "-b", "main", path]);
+    if with_commit {
+        let embedded = Repository::at(outer.path(path));
+        embedded.commit_files(&[("f", "inner\n")], "inner");
+        // It has the stat data of this twin.
+        embedded.remove(".git/index");
+    }
 }

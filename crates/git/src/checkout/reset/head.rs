@@ -20,9 +20,9 @@ impl<'r> HeadMove<'r> {
         repository: &'r Repository,
         head: &Head,
         commit: ObjectId,
+        committer: Signature,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<Self> {
-        let committer = repository.committer()?;
         let covers = |name: &BStr| repository.settings().log_ref_updates.covers(name);
         let old = head.commit();
         let set = |name, id, expected, message| RefEdit {

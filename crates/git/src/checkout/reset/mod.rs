@@ -13,7 +13,7 @@ use super::session::Session;
 use super::shares::Share;
 use super::update::{update, Move, Way};
 use crate::branches::Ended;
-use crate::repository::Repository;
+use crate::repository::{Fallback, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
@@ -66,6 +66,8 @@ pub struct ResetOptions {
     pub trusts_index: bool,
     /// Whether submodules move along; `None`: as `submodule.recurse` says.
     pub recurse_submodules: Option<bool>,
+    /// Who is written into the logs if nobody is configured, and not the account of this process.
+    pub fallback: Option<Fallback>,
     /// With fewer files than this to write, a single worker writes them
     /// (`checkout.thresholdForParallelism`).
     pub threshold: Option<u64>,
@@ -144,7 +146,9 @@ pub(crate) fn note_reset(repository: &Repository, execution: &Execution) -> Resu
         return Ok(());
     };
     let is_cancelled = || execution.cancel.is_cancelled();
-    HeadMove::prepare(repository, &head, commit, &is_cancelled)?.commit(repository, "HEAD".into())
+    let committer = repository.committer()?;
+    let moved = HeadMove::prepare(repository, &head, commit, committer, &is_cancelled)?;
+    moved.commit(repository, "HEAD".into())
 }
 
 /// Refuses what git refuses before it looks at anything.
@@ -197,7 +201,11 @@ fn move_head(
     let is_cancelled = || options.execution.cancel.is_cancelled();
     let mut prepare = || {
         if let Some(commit) = commit {
-            let prepared = HeadMove::prepare(repository, &head, commit, &is_cancelled)?;
+            let committer = match options.fallback {
+                Some(fallback) => repository.committer_or(fallback)?,
+                None => repository.committer()?,
+            };
+            let prepared = HeadMove::prepare(repository, &head, commit, committer, &is_cancelled)?;
             moved = Some(prepared);
         }
         Ok(())

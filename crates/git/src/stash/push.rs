@@ -601,7 +601,7 @@ fn restore_paths(
         may_match_nothing: true,
         runs_hook: false,
         in_index,
-        ..path_options(options, vec![":/".into()])
+        ..path_options(options, Vec::new())
     };
     set_paths(repository, &options, done).map(drop)
 }
@@ -614,18 +614,14 @@ fn keep_index(
     tree: ObjectId,
     done: &mut Done,
 ) -> Result<Vec<BString>> {
-    let pathspecs = match options.pathspecs.as_slice() {
-        [] => vec![":/".into()],
-        given => given.to_vec(),
-    };
     let options = PathOptions {
         tree: Some(tree),
-        ..path_options(options, pathspecs)
+        ..path_options(options, options.pathspecs.clone())
     };
     set_paths(repository, &options, done)
 }
 
-/// To set paths without overlay, and the index with them.
+/// To set paths without overlay, and the index with them; all paths if there are no pathspecs.
 fn path_options(options: &PushOptions, pathspecs: Vec<BString>) -> PathOptions {
     PathOptions {
         pathspecs,

@@ -183,6 +183,7 @@ pub(crate) fn move_to<'r>(
         untracked: match (options.overwrite_untracked, options.keep_ignored) {
             (true, _) => Untracked::Overwrite,
             (false, true) => Untracked::KeepIgnored,
+            (false, false) if options.discard_changes => Untracked::KeepBeside,
             (false, false) => Untracked::Keep,
         },
         list_changes: options.list_changes && target.commit.is_some(),

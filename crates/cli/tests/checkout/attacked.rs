@@ -616,3 +616,45 @@ fn no_stash_is_deleted_beside_references_that_cannot_be_read() {
         assert_eq!(repository.ask(&["stash", "list"]).lines().count(), 1);
     }
 }
+
+/// git reads the style of conflicts before it looks at what these commands are to do.
+#[test]
+fn an_unknown_style_of_conflicts_stops_what_could_merge() {
+    for words in [
+        &["checkout", "-b", "new"][..],
+        &["checkout", "other"],
+        &["checkout", "--conflict=merge", "other"],
+        &["checkout", "--", "top"],
+        &["switch", "other"],
+        &["switch", "-c", "new"],
+        &["restore", "top"],
+        &["stash", "apply"],
+        &["stash", "pop"],
+        &["stash", "push"],
+        &["stash", "list"],
+        &["reset", "--hard", "other"],
+    ] {
+        for setting in ["nonsense\n", "\n conflictStyle = diff3\n"] {
+            let mut pair = Pair::of(&origin(), &format!("{words:?} {setting}"));
+            pair.any_words = true;
+            pair.each("an unknown style", |repository| {
+                repository.write("dir/file", "stashed\n");
+                repository.git(&["stash", "-q"]);
+                repository.write("top", "mine\n");
+                let config = repository.ask(&["config", "--list", "--local"]);
+                assert!(!config.contains("conflictstyle"), "{config}");
+                let path = repository.path(".git/config");
+                let config = std::fs::read_to_string(&path).unwrap();
+                let style = format!("{config}[merge]\n conflictStyle = {setting}");
+                std::fs::write(path, style).unwrap();
+            });
+            let outcome = pair.both(words[0], "", &words[1..], &[]);
+            let may = matches!(words, ["reset", ..] | ["stash", "push" | "list"]);
+            assert_eq!(outcome.code, if may { 0 } else { 128 }, "{words:?}");
+            if !may {
+                let word = "given for 'merge.conflictstyle'";
+                assert!(outcome.stderr.contains(word), "{words:?} {outcome:?}");
+            }
+        }
+    }
+}

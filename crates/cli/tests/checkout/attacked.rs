@@ -658,3 +658,44 @@ fn an_unknown_style_of_conflicts_stops_what_could_merge() {
         }
     }
 }
+
+#[test]
+fn what_is_ignored_in_a_submodule_must_be_a_word_that_git_knows() {
+    let origin = origin();
+    origin.git(&["init", "-q", "inner"]);
+    inside(
+        &origin,
+        "inner",
+        &["commit", "-q", "--allow-empty", "-m", "inner"],
+    );
+    origin.write(
+        ".gitmodules",
+        "[submodule \"s\"]\n\tpath = inner\n\turl = ./inner\n",
+    );
+    origin.commit("a submodule");
+    for (words, code) in [
+        (&["status"][..], 128),
+        (&["status", "-s"], 128),
+        (&["status", "--ignore-submodules"], 0),
+        (&["diff-files"], 128),
+        (&["checkout", "-b", "new"], 0),
+        (&["checkout", "-q", "other"], 0),
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        pair.each("a word", |repository| {
+            repository.git(&["config", "submodule.s.ignore", "nonsense"]);
+        });
+        let outcomes = [Program::Git, HEDGEROW].map(|program| {
+            let root = match program {
+                Program::Git => &pair.git.root,
+                _ => &pair.hedgerow.root,
+            };
+            let mut command = program.command(root);
+            command.args(words);
+            let outcome = run(command);
+            (outcome.code, outcome.stderr)
+        });
+        assert_eq!(outcomes[0], outcomes[1], "{words:?}");
+        assert_eq!(outcomes[1].0, code, "{words:?}");
+    }
+}

@@ -564,3 +564,17 @@ fn discarded_changes_are_what_took_the_place_of_files() {
         }
     }
 }
+
+/// A way out of a repository whose branch names nothing.
+#[test]
+fn a_forced_switch_leaves_a_commit_that_is_missing() {
+    for words in [&["-f", "other"][..], &["-f", "-C", "main", "other"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("break", |repository| {
+            let id = "a".repeat(repository.ask(&["rev-parse", "HEAD"]).len());
+            repository.write(".git/refs/heads/main", id + "\n");
+        });
+        let outcome = pair.both("switch", "", words, &[]);
+        assert_eq!(outcome.code, 0, "{words:?}");
+    }
+}

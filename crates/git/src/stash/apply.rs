@@ -161,10 +161,11 @@ pub fn apply(
     };
     let merged = merge.run()?;
     let has_changes = entry.base_tree != entry.tree;
+    let mut remarks = Vec::new();
     if wanted_index.is_some() && !options.is_switching {
         // The index is as HEAD; but git resets it here, and logs that.
         drop(session);
-        reset_index(repository, &[], true, &options.execution)?;
+        remarks = reset_index(repository, &[], true, &options.execution)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
     let job = Move {
@@ -206,6 +207,7 @@ pub fn apply(
     drop(session);
     let applied = match outcome {
         Outcome::Done(mut done) => {
+            done.remarks.append(&mut remarks);
             if !merged.conflicts.is_empty() && records_conflicts(repository)? {
                 done.warnings.push(NOT_RECORDED.into());
             }
@@ -287,15 +289,15 @@ fn intended_paths(index: &Index) -> Vec<BString> {
 }
 
 /// Sets the index to HEAD, or only what the pathspecs match. Without `no_refresh`, it gets the stat data
-/// of files that are as it has them.
+/// of files that are as it has them. Returns what git reports as an error, but does not count as one.
 pub(super) fn reset_index(
     repository: &Repository,
     pathspecs: &[BString],
     no_refresh: bool,
     execution: &Execution,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     let Some(head) = repository.head()?.id() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let target = if pathspecs.is_empty() {
         ResetTarget::Commit(head)
@@ -316,8 +318,13 @@ pub(super) fn reset_index(
         ..ResetOptions::default()
     };
     match reset(repository, &request, &options)? {
-        ResetOutcome::Done(reset) => reset.head_failure.map_or(Ok(()), Err),
-        ResetOutcome::Incomplete(_) | ResetOutcome::Rejected(_) | ResetOutcome::NoHead => Ok(()),
+        ResetOutcome::Done(reset) => match reset.head_failure {
+            Some(error) => Err(error),
+            None => Ok(reset.done.remarks),
+        },
+        ResetOutcome::Incomplete(_) | ResetOutcome::Rejected(_) | ResetOutcome::NoHead => {
+            Ok(Vec::new())
+        }
     }
 }
 

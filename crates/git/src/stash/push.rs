@@ -276,7 +276,9 @@ fn take_staged(
         return Ok(());
     }
     // Git resets the index also where it is as HEAD already, and logs that.
-    reset_index(repository, &options.pathspecs, in_index, &options.execution)
+    let remarks = reset_index(repository, &options.pathspecs, in_index, &options.execution)?;
+    done.remarks.extend(remarks);
+    Ok(())
 }
 
 /// Makes the commits of an entry and changes nothing else. A partial clone fetches what it lacks for that.

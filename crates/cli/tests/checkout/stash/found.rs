@@ -2,6 +2,7 @@
 
 use crate::support::{run, Pair, Repository, RunHedgerow};
 use crate::HEDGEROW;
+use hedgerow_testkit::git_is_at_least;
 use std::os::unix::fs::PermissionsExt;
 
 fn origin() -> Repository {
@@ -380,5 +381,25 @@ fn a_pathspec_without_a_match_is_shown_from_the_top() {
             let words = [&["push", "--"], words].concat();
             pair.both("stash", directory, &words, environment);
         }
+    }
+}
+
+#[test]
+fn a_stash_is_put_aside_where_the_old_head_cannot_be_remembered() {
+    if !git_is_at_least(2, 55, "words about ORIG_HEAD") {
+        return;
+    }
+    for words in [&["push"][..], &["push", "-S"], &["pop", "--index"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("edit", |repository| {
+            repository.write("top", "mine\n");
+            repository.git(&["add", "top"]);
+            if words[0] == "pop" {
+                repository.git(&["stash", "-q"]);
+            }
+            repository.write(".git/ORIG_HEAD.lock", "");
+        });
+        let outcome = pair.both("stash", "", words, &[]);
+        assert_eq!(outcome.code, 0, "{words:?}");
     }
 }

@@ -667,4 +667,5 @@ fn add(done: &mut Done, more: Done) {
     done.warnings.extend(more.warnings);
     done.remarks.extend(more.remarks);
     done.collided.extend(more.collided);
+    done.hook_failure = done.hook_failure.take().or(more.hook_failure);
 }

@@ -43,4 +43,4 @@ pub use hedgerow_git::checkout::{
     Rejects, Request, RequestOptions, RequestedPaths, Share, Start, StartKind, SwitchOptions,
     Switched, Target, TargetTree, Track, Unmerged,
 };
-pub use hedgerow_git::merge::ConflictStyle;
+pub use hedgerow_git::merge::{check_conflict_style, ConflictStyle};

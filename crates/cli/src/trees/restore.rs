@@ -11,7 +11,7 @@ use crate::global::Global;
 use crate::output::Output;
 use bstr::BStr;
 use clap::Args;
-use hedgerow::checkout::{check_pathspecs, PathOptions, Request};
+use hedgerow::checkout::{check_conflict_style, check_pathspecs, PathOptions, Request};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -69,6 +69,7 @@ pub fn run(command: &Restore, global: &Global, output: &Output) -> Result<u8, Fa
     let merging = command.merge.wanted()?;
     let recurse_submodules = command.recurse.wish()?;
     let run = Run::start(&command.writing, global, output)?;
+    check_conflict_style(&run.repository)?;
     let says = |yes: bool, no: bool| yes || no;
     let (in_index, in_work_tree) = match (
         says(command.staged, command.no_staged),

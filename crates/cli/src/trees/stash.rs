@@ -248,6 +248,7 @@ fn pushed(run: &Run<'_>, command: &Push, is_save: bool) -> Result<u8, Failure> {
         }
         let code = run.told(&pushed.done).min(REFUSED);
         let is_done = pushed.not_kept.is_empty() && !pushed.is_left;
+        let is_done = is_done && pushed.done.hook_failure.is_none();
         return Ok(if is_done { code } else { REFUSED });
     }
     Ok(not_pushed(run, &outcome, true))

@@ -671,3 +671,86 @@ fn links_in_the_git_directory_stay() {
         assert_eq!(found[0], found[1], "{words:?}");
     }
 }
+
+/// git reads the style of conflicts before it looks at what these commands are to do.
+#[test]
+fn an_unknown_style_of_conflicts_stops_what_could_merge() {
+    for words in [
+        &["checkout", "-b", "new"][..],
+        &["checkout", "other"],
+        &["checkout", "--conflict=merge", "other"],
+        &["checkout", "--", "top"],
+        &["switch", "other"],
+        &["switch", "-c", "new"],
+        &["restore", "top"],
+        &["stash", "apply"],
+        &["stash", "pop"],
+        &["stash", "push"],
+        &["stash", "list"],
+        &["reset", "--hard", "other"],
+    ] {
+        for setting in ["nonsense\n", "\n conflictStyle = diff3\n"] {
+            let mut pair = Pair::of(&origin(), &format!("{words:?} {setting}"));
+            pair.any_words = true;
+            pair.each("an unknown style", |repository| {
+                repository.write("dir/file", "stashed\n");
+                repository.git(&["stash", "-q"]);
+                repository.write("top", "mine\n");
+                let config = repository.ask(&["config", "--list", "--local"]);
+                assert!(!config.contains("conflictstyle"), "{config}");
+                let path = repository.path(".git/config");
+                let config = std::fs::read_to_string(&path).unwrap();
+                let style = format!("{config}[merge]\n conflictStyle = {setting}");
+                std::fs::write(path, style).unwrap();
+            });
+            let outcome = pair.both(words[0], "", &words[1..], &[]);
+            let may = matches!(words, ["reset", ..] | ["stash", "push" | "list"]);
+            assert_eq!(outcome.code, if may { 0 } else { 128 }, "{words:?}");
+            if !may {
+                let word = "given for 'merge.conflictstyle'";
+                assert!(outcome.stderr.contains(word), "{words:?} {outcome:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_ignored_in_a_submodule_must_be_a_word_that_git_knows() {
+    let origin = origin();
+    origin.git(&["init", "-q", "inner"]);
+    inside(
+        &origin,
+        "inner",
+        &["commit", "-q", "--allow-empty", "-m", "inner"],
+    );
+    origin.write(
+        ".gitmodules",
+        "[submodule \"s\"]\n\tpath = inner\n\turl = ./inner\n",
+    );
+    origin.commit("a submodule");
+    for (words, code) in [
+        (&["status"][..], 128),
+        (&["status", "-s"], 128),
+        (&["status", "--ignore-submodules"], 0),
+        (&["diff-files"], 128),
+        (&["checkout", "-b", "new"], 0),
+        (&["checkout", "-q", "other"], 0),
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{words:?}"));
+        pair.each("a word", |repository| {
+            repository.git(&["config", "submodule.s.ignore", "nonsense"]);
+        });
+        let outcomes = [Program::Git, HEDGEROW].map(|program| {
+            let root = match program {
+                Program::Git => &pair.git.root,
+                _ => &pair.hedgerow.root,
+            };
+            let mut command = program.command(root);
+            command.args(words);
+            let outcome = run(command);
+            (outcome.code, outcome.stderr)
+        });
+        assert_eq!(outcomes[0], outcomes[1], "{words:?}");
+        assert_eq!(outcomes[1].0, code, "{words:?}");
+    }
+}

@@ -195,3 +195,36 @@ fn a_changed_file_that_was_deleted_outside_is_written() {
         assert_eq!(pair.hedgerow.read("b/f"), b"changed\n");
     }
 }
+
+/// git takes a directory without files for nothing.
+#[test]
+fn a_file_that_enters_replaces_directories_without_files() {
+    for (place, is_replaced) in [
+        ("", true),
+        ("deep/er", true),
+        ("deep/untracked", false),
+        (".git/HEAD", false),
+    ] {
+        for word in ["set", "disable"] {
+            let mut pair = Pair::of(&origin(), &format!("{word} {place}"));
+            pair.each("a directory", |repository| {
+                repository.git(&["update-index", "--skip-worktree", "top"]);
+                repository.remove("top");
+                if is_replaced {
+                    std::fs::create_dir_all(repository.path("top").join(place)).unwrap();
+                } else {
+                    repository.write(format!("top/{place}"), "mine\n");
+                }
+            });
+            if is_replaced {
+                pair.both("sparse-checkout", "", &[word], &[]);
+            } else {
+                // git does not warn, and counts the file as deleted, too.
+                let outcome = pair.hedgerow.hedgerow(&["sparse-checkout", word]);
+                assert_eq!(outcome.code, 0, "{word} {place}");
+            }
+            let is_file = pair.hedgerow.path("top").is_file();
+            assert_eq!(is_file, is_replaced, "{word} {place}");
+        }
+    }
+}

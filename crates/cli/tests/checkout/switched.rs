@@ -524,3 +524,57 @@ fn hooks_that_may_not_be_looked_at_are_ignored() {
         pair.assert_same_state();
     }
 }
+
+/// What took the place of a tracked file is a change of it; what is elsewhere is untracked.
+#[test]
+fn discarded_changes_are_what_took_the_place_of_files() {
+    for (name, code, arrange) in [
+        (
+            "a directory",
+            0,
+            (|it| {
+                it.remove("f");
+                it.write("f/in", "mine\n");
+            }) as fn(&Repository),
+        ),
+        ("a directory for an unchanged file", 0, |it| {
+            it.remove("d/g");
+            it.write("d/g/in", "mine\n");
+        }),
+        ("a file", 0, |it| {
+            it.remove("d/g");
+            std::fs::remove_dir(it.path("d")).unwrap();
+            it.write("d", "mine\n");
+        }),
+        ("a directory of a file that goes", 128, |it| {
+            it.write("gone", "1\n");
+            it.commit("one more");
+            it.remove("gone");
+            it.write("gone/in", "mine\n");
+        }),
+    ] {
+        for flags in [&["--discard-changes"][..], &["--discard-changes", "-f"]] {
+            let mut pair = Pair::of(&origin(), name);
+            pair.any_words = true;
+            pair.each(name, arrange);
+            let outcome = pair.both("switch", "", &[flags, &["other"]].concat(), &[]);
+            if flags.len() == 1 {
+                assert_eq!(outcome.code, code, "{name}");
+            }
+        }
+    }
+}
+
+/// A way out of a repository whose branch names nothing.
+#[test]
+fn a_forced_switch_leaves_a_commit_that_is_missing() {
+    for words in [&["-f", "other"][..], &["-f", "-C", "main", "other"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("break", |repository| {
+            let id = "a".repeat(repository.ask(&["rev-parse", "HEAD"]).len());
+            repository.write(".git/refs/heads/main", id + "\n");
+        });
+        let outcome = pair.both("switch", "", words, &[]);
+        assert_eq!(outcome.code, 0, "{words:?}");
+    }
+}

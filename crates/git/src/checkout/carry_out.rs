@@ -77,7 +77,7 @@ pub(super) fn check(
     let submodules = SubmoduleMoves::plan(session, &around, next)?;
     let ignore = match before.untracked {
         Untracked::KeepIgnored => Ignore::nothing(),
-        Untracked::Keep | Untracked::Overwrite => session.ignore()?,
+        Untracked::Keep | Untracked::KeepBeside | Untracked::Overwrite => session.ignore()?,
     };
     let inquiry = Inquiry {
         root: &session.root,

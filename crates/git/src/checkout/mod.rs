@@ -33,7 +33,7 @@ pub(crate) mod update;
 
 pub(crate) use examine::{settle, smudge_unexamined};
 pub use from_index::{checkout_index, CheckedOut, CheckoutIndexOptions, Selection, TemporaryFiles};
-pub(crate) use obstacles::{first_blocking, Untracked};
+pub(crate) use obstacles::{clear, first_blocking, Obstacle, Untracked};
 pub use outcome::{Done, Failure, LocalChange, Outcome};
 pub use paths::{check_pathspecs, checkout_paths, MergeSide, PathOptions, PathOutcome, Unmerged};
 pub use read_tree::{read_tree, ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};

@@ -30,6 +30,8 @@ pub(crate) struct Obstacle {
 pub(crate) enum Untracked {
     /// They stay, and the move is refused; ignored ones may be overwritten.
     Keep,
+    /// The same, but what took the place of a tracked file is a change of it, and goes with the others.
+    KeepBeside,
     /// They stay, and ignored ones too.
     KeepIgnored,
     /// They are overwritten.
@@ -300,7 +302,10 @@ impl Inquiry<'_> {
                     if !force {
                         rejects.add(Reason::DirectoryNotClean, path);
                     }
-                } else if force || self.holds_nothing_of_value(path, transition)? {
+                } else if force
+                    || self.is_overwritten(path)
+                    || self.holds_nothing_of_value(path, transition)?
+                {
                     obstacles.push(Obstacle {
                         path: path.to_owned(),
                         directory: true,
@@ -318,6 +323,11 @@ impl Inquiry<'_> {
                     // Also a file in conflict, which goes whatever it holds.
                 } else if self.stays(blocking, transition) {
                     rejects.add(Reason::UntrackedOverwritten, blocking);
+                } else if self.is_overwritten(path) {
+                    obstacles.push(Obstacle {
+                        path: blocking.to_owned(),
+                        directory: false,
+                    });
                 } else {
                     self.judge(blocking, Place::File, transition, obstacles, rejects)?;
                 }
@@ -363,6 +373,17 @@ impl Inquiry<'_> {
         };
         let row = self.old.range_under(directory).find(is_changed)?;
         Some(self.old.path(&self.old.entries()[row]))
+    }
+
+    /// Whether what is in the way of `path` is a local change that is overwritten: a tracked file was
+    /// there.
+    fn is_overwritten(&self, path: &BStr) -> bool {
+        let is_file = |row: usize| {
+            let entry = &self.old.entries()[row];
+            entry.mode != Mode::Gitlink && !entry.flags.skip_worktree
+        };
+        let known = self.old.find(path, Stage::Merged);
+        self.untracked == Untracked::KeepBeside && known.is_ok_and(is_file)
     }
 
     fn is_populated_module(&self, path: &BStr) -> Result<bool> {

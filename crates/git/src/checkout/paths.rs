@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 /// The paths to check out, their source, and what is updated.
 #[derive(Clone, Debug)]
 pub struct PathOptions {
-    /// Pathspecs as the user gave them, relative to the user's current directory.
+    /// Pathspecs as the user gave them, relative to the user's current directory; all paths if empty.
     pub pathspecs: Vec<BString>,
     /// The tree to take the paths from; the index if `None`.
     pub tree: Option<ObjectId>,

@@ -4,6 +4,7 @@
 use super::paths::{check_pathspecs, MergeSide};
 use super::start::{StartOptions, Track};
 use super::target::{Named, Start, Target, TargetTree};
+use crate::merge::check_conflict_style;
 use crate::reachability::Sources;
 use crate::repository::Repository;
 use crate::revision::{IndexPaths, Wanted};
@@ -120,6 +121,7 @@ impl Request {
         options: &RequestOptions,
         warn: &mut dyn FnMut(String),
     ) -> Result<Self> {
+        check_conflict_style(repository)?;
         let is_switch = options.form == Form::Switch;
         let branch = branch_to_create(words, options)?;
         if is_switch && words.len() > 1 {

@@ -153,6 +153,22 @@ pub(crate) fn try_to_switch(
     moved.conclude(repository, target, options)
 }
 
+/// The tree of the HEAD that is left. If local changes are not carried over, its commit may be missing:
+/// the way leads out of a broken repository, too.
+pub(super) fn tree_of_old(
+    repository: &Repository,
+    old: &Head,
+    way: Way,
+) -> Result<Option<ObjectId>> {
+    let may_be_missing = matches!(way, Way::Overwrite | Way::Merge);
+    match old.commit() {
+        Some(id) if !may_be_missing || repository.has_object(&id)? => {
+            Ok(Some(repository.commit(&id)?.tree))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// A switch whose working tree and index have moved, and whose references are locked.
 pub(crate) struct Moved<'r> {
     changes: Option<RefChanges<'r>>,
@@ -171,18 +187,16 @@ pub(crate) fn move_to<'r>(
     let repository = session.repository;
     let old = repository.head()?;
     let is_cancelled = || options.execution.cancel.is_cancelled();
-    let tree_of = |id: Option<ObjectId>| match id {
-        Some(id) => Ok::<_, Error>(Some(repository.commit(&id)?.tree)),
-        None => Ok(None),
-    };
+    let new = target.commit.map(|id| repository.commit(&id)).transpose()?;
     let job = Move {
-        old: tree_of(old.commit())?,
-        new: tree_of(target.commit)?,
+        old: tree_of_old(repository, &old, way)?,
+        new: new.map(|commit| commit.tree),
         way,
         starts_anew: true,
         untracked: match (options.overwrite_untracked, options.keep_ignored) {
             (true, _) => Untracked::Overwrite,
             (false, true) => Untracked::KeepIgnored,
+            (false, false) if options.discard_changes => Untracked::KeepBeside,
             (false, false) => Untracked::Keep,
         },
         list_changes: options.list_changes && target.commit.is_some(),

@@ -29,15 +29,31 @@ pub(crate) fn style(
     repository: &Repository,
     wanted: Option<ConflictStyle>,
 ) -> Result<ConflictStyle> {
-    if let Some(wanted) = wanted {
-        return Ok(wanted);
+    let configured = configured_style(repository)?;
+    Ok(wanted.or(configured).unwrap_or_default())
+}
+
+/// Checks `merge.conflictStyle`, as git does for checkout, switch and restore whatever they are to do.
+///
+/// # Errors
+/// [`Error::Config`], in git's words, if one of its values is no style.
+pub fn check_conflict_style(repository: &Repository) -> Result<()> {
+    configured_style(repository).map(drop)
+}
+
+/// `merge.conflictStyle`, of which each value must be a style, also one that another overrides.
+fn configured_style(repository: &Repository) -> Result<Option<ConflictStyle>> {
+    const KEY: &str = "merge.conflictStyle";
+    let config = repository.config();
+    config.text(KEY)?;
+    let mut style = None;
+    for name in config.strings(KEY) {
+        let known = ConflictStyle::from_name(name.as_bstr());
+        style = Some(known.ok_or_else(|| Error::Config {
+            reason: format!("unknown style '{name}' given for 'merge.conflictstyle'"),
+        })?);
     }
-    let Some(name) = repository.config().text("merge.conflictStyle")? else {
-        return Ok(ConflictStyle::default());
-    };
-    ConflictStyle::from_name(name.as_bstr()).ok_or_else(|| Error::Config {
-        reason: format!("unknown style '{name}' given for 'merge.conflictstyle'"),
-    })
+    Ok(style)
 }
 
 /// The mode of an index entry as a kind of tree entry.

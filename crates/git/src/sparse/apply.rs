@@ -8,7 +8,7 @@ use crate::checkout::session::Session;
 use crate::checkout::supplies::supplies;
 use crate::checkout::transition::{Remove, Transition, Write};
 use crate::checkout::update::cache_tree;
-use crate::checkout::{first_blocking, Done, Rejects};
+use crate::checkout::{clear, first_blocking, Done, Obstacle, Rejects};
 use crate::index::{EntryStat, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::attribute_files::Direction;
@@ -17,7 +17,7 @@ use crate::worktree::sparse_index::IndexForm;
 use crate::worktree::state::{states, State};
 use crate::worktree::OldIndex;
 use crate::Result;
-use bstr::{BStr, BString};
+use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Execution;
 use hedgerow_fs::{FileKind, Stat};
 use std::ffi::OsStr;
@@ -55,11 +55,17 @@ pub(crate) fn apply(
     trust_stat(&mut states, &old.index, |_| true);
     settle(&session, &mut states, &old.index)?;
     let (mut next, left) = transition(&session, &old, &states, &matcher)?;
+    let hollow = std::mem::take(&mut next.became_directories);
     let is_removed = |path: &BStr| next.removes(&old.index, path);
     let direction = Direction::CheckOut {
         is_removed: &is_removed,
     };
     let supplies = supplies(&session, &next, &direction)?;
+    let hollow = hollow.into_iter().map(|path| Obstacle {
+        path,
+        directory: true,
+    });
+    clear(&session.root, &hollow.collect::<Vec<_>>())?;
     // Both are of one index, so what is written needs no room. If it fails, nothing is gone yet, and
     // the old rules still hold.
     write(&session, &mut next, supplies, &mut done)?;
@@ -142,7 +148,13 @@ fn transition(
                 entry.flags.skip_worktree = false;
                 left.changed.push(path.to_owned());
             }
-            (true, false) if state == State::Absent => {
+            (true, false)
+                if state == State::Absent
+                    || state == State::Directory && !is_module && is_hollow(session, path)? =>
+            {
+                if state == State::Directory {
+                    next.became_directories.push(path.to_owned());
+                }
                 entry.stat = EntryStat::default();
                 next.kept_from[at] = None;
                 next.writes.push(Write {
@@ -160,6 +172,29 @@ fn transition(
         }
     }
     Ok((next, left))
+}
+
+/// Whether the directory at `path` holds nothing but directories, and is not the user's.
+fn is_hollow(session: &Session<'_>, path: &BStr) -> Result<bool> {
+    let mut pending = vec![path.to_owned()];
+    while let Some(directory) = pending.pop() {
+        if session.current_directory() == Some(directory.as_bstr()) {
+            return Ok(false);
+        }
+        let handle = session.root.open_dir(&directory)?;
+        for entry in handle.list()? {
+            let kind = match entry.kind {
+                Some(kind) => kind,
+                None => handle.stat(&entry.name)?.kind,
+            };
+            if kind != FileKind::Directory {
+                return Ok(false);
+            }
+            let below = [&directory, &b"/"[..], &entry.name].concat();
+            pending.push(below.into());
+        }
+    }
+    Ok(true)
 }
 
 /// Whether a link above leads to where `path` does not exist: git looks through it.

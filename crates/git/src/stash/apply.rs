@@ -163,6 +163,7 @@ pub fn apply(
     };
     let merged = merge.run()?;
     let has_changes = entry.base_tree != entry.tree;
+    let mut remarks = Vec::new();
     if wanted_index.is_some() && !options.is_switching {
         // The index is as HEAD; but git resets it here, and logs that.
         drop(session);
@@ -171,7 +172,7 @@ pub fn apply(
             execution: options.execution.clone(),
             ..ResetOptions::default()
         };
-        reset_index(repository, &[], &options)?;
+        remarks = reset_index(repository, &[], &options)?;
         session = Session::begin(repository, options.threshold, &options.execution)?;
     }
     let job = Move {
@@ -213,6 +214,7 @@ pub fn apply(
     drop(session);
     let applied = match outcome {
         Outcome::Done(mut done) => {
+            done.remarks.append(&mut remarks);
             if !merged.conflicts.is_empty() && records_conflicts(repository)? {
                 done.warnings.push(NOT_RECORDED.into());
             }
@@ -294,14 +296,15 @@ fn intended_paths(index: &Index) -> Vec<BString> {
     intended.map(|(path, _)| path.to_owned()).collect()
 }
 
-/// Sets the index to HEAD, or only what the pathspecs match.
+/// Sets the index to HEAD, or only what the pathspecs match. Returns what git reports as an error, but does
+/// not count as one.
 pub(super) fn reset_index(
     repository: &Repository,
     pathspecs: &[BString],
     options: &ResetOptions,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     let Some(head) = repository.head()?.id() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let target = if pathspecs.is_empty() {
         ResetTarget::Commit(head)
@@ -316,8 +319,13 @@ pub(super) fn reset_index(
         target,
     };
     match reset(repository, &request, options)? {
-        ResetOutcome::Done(reset) => reset.head_failure.map_or(Ok(()), Err),
-        ResetOutcome::Incomplete(_) | ResetOutcome::Rejected(_) | ResetOutcome::NoHead => Ok(()),
+        ResetOutcome::Done(reset) => match reset.head_failure {
+            Some(error) => Err(error),
+            None => Ok(reset.done.remarks),
+        },
+        ResetOutcome::Incomplete(_) | ResetOutcome::Rejected(_) | ResetOutcome::NoHead => {
+            Ok(Vec::new())
+        }
     }
 }
 

@@ -287,7 +287,9 @@ fn take_staged(
         execution: options.execution.clone(),
         ..ResetOptions::default()
     };
-    reset_index(repository, &options.pathspecs, &reset)
+    let remarks = reset_index(repository, &options.pathspecs, &reset)?;
+    done.remarks.extend(remarks);
+    Ok(())
 }
 
 /// Makes the commits of an entry and changes nothing else. A partial clone fetches what it lacks for that.
@@ -615,7 +617,7 @@ fn restore_paths(
         may_match_nothing: true,
         runs_hook: false,
         in_index,
-        ..path_options(options, vec![":/".into()])
+        ..path_options(options, Vec::new())
     };
     set_paths(repository, &options, done).map(drop)
 }
@@ -628,18 +630,14 @@ fn keep_index(
     tree: ObjectId,
     done: &mut Done,
 ) -> Result<Vec<BString>> {
-    let pathspecs = match options.pathspecs.as_slice() {
-        [] => vec![":/".into()],
-        given => given.to_vec(),
-    };
     let options = PathOptions {
         tree: Some(tree),
-        ..path_options(options, pathspecs)
+        ..path_options(options, options.pathspecs.clone())
     };
     set_paths(repository, &options, done)
 }
 
-/// To set paths without overlay, and the index with them.
+/// To set paths without overlay, and the index with them; all paths if there are no pathspecs.
 fn path_options(options: &PushOptions, pathspecs: Vec<BString>) -> PathOptions {
     PathOptions {
         pathspecs,
@@ -683,4 +681,5 @@ fn add(done: &mut Done, more: Done) {
     done.warnings.extend(more.warnings);
     done.remarks.extend(more.remarks);
     done.collided.extend(more.collided);
+    done.hook_failure = done.hook_failure.take().or(more.hook_failure);
 }

@@ -99,6 +99,8 @@ pub(super) fn remove(session: &Session<'_>, files: &Index, done: &mut Done) -> R
 
 /// The directories that git-clean(1) removes under `-d`: in them is nothing but untracked files.
 pub(super) fn directories(session: &Session<'_>, wish: UntrackedWish) -> Result<Vec<BString>> {
+    // Its path, because under `GIT_LITERAL_PATHSPECS` there is no magic.
+    let top = session.repository.require_work_tree()?;
     let options = clean::Options {
         force: 1,
         dry_run: true,
@@ -108,7 +110,7 @@ pub(super) fn directories(session: &Session<'_>, wish: UntrackedWish) -> Result<
         } else {
             clean::Ignored::Kept
         },
-        pathspecs: vec![":/".into()],
+        pathspecs: vec![top.as_os_str().as_bytes().into()],
         execution: session.execution().clone(),
         ..clean::Options::default()
     };

@@ -2,9 +2,9 @@
 
 use super::model::{IgnoreSubmodules, Status, SubmoduleState};
 use super::options::Options;
-use super::{submodules_by_git, UntrackedFiles};
+use super::{ignored_in_submodules, submodules_by_git, UntrackedFiles};
 use crate::config::Config;
-use crate::index::{Index, Stage};
+use crate::index::{Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::worktree::Worktree;
 use crate::{Error, Result};
@@ -244,14 +244,25 @@ fn configured(repository: &Repository, root: &Dir, index: &Index) -> Result<(Con
         return Ok((found, unmerged));
     }
     let modules = Config::of_file(&content, Path::new(".gitmodules"))?;
+    let is_there = |path: &BStr| {
+        let row = index.find(path, Stage::Merged);
+        row.is_ok_and(|row| index.entries()[row].mode == Mode::Gitlink)
+    };
     for name in modules.subsections("submodule") {
         let name = name.as_bstr();
         let Some(path) = modules.string_in("submodule", name, "path") else {
             continue;
         };
-        let own = repository.config().string_in("submodule", name, "ignore");
-        let ignore = own.or_else(|| modules.string_in("submodule", name, "ignore"));
-        found.insert(path, ignore.and_then(|word| parse(word.as_bstr())));
+        let ignore = match repository.config().string_in("submodule", name, "ignore") {
+            // As with git, it matters only where there is a submodule.
+            Some(own) if is_there(path.as_bstr()) => Some(ignored_in_submodules(own.as_bstr())?),
+            Some(own) => parse(own.as_bstr()),
+            None => {
+                let word = modules.string_in("submodule", name, "ignore");
+                word.and_then(|word| parse(word.as_bstr()))
+            }
+        };
+        found.insert(path, ignore);
     }
     Ok((found, unmerged))
 }

@@ -3,7 +3,7 @@
 use super::matrix::{conflict, origin};
 use crate::support::{run, Pair, Repository, RunHedgerow};
 use crate::HEDGEROW;
-use hedgerow_testkit::run_with;
+use hedgerow_testkit::{git_is_at_least, run_with};
 
 #[test]
 fn words_mean_what_they_mean_to_git() {
@@ -337,4 +337,76 @@ fn a_mixed_reset_asks_the_monitor() {
         });
         pair.both::<&str>("reset", "", &[], &[]);
     }
+}
+
+const MODES: [&[&str]; 5] = [
+    &["--hard"],
+    &["--soft"],
+    &["--mixed"],
+    &["--merge"],
+    &["--keep"],
+];
+
+/// What cannot be remembered is told, and keeps HEAD from nothing.
+#[test]
+fn a_reset_moves_where_the_old_head_cannot_be_remembered() {
+    if !git_is_at_least(2, 55, "words about ORIG_HEAD") {
+        return;
+    }
+    for mode in MODES {
+        for quiet in [&[][..], &["-q"]] {
+            let mut pair = Pair::of(&origin(), "a lock");
+            pair.each("lock", |it| it.write(".git/ORIG_HEAD.lock", ""));
+            let words = [mode, quiet, &["first"]].concat();
+            let outcome = pair.both("reset", "", &words, &[]);
+            assert_eq!(outcome.code, 0, "{words:?}");
+            assert!(outcome.stderr.contains("'ORIG_HEAD'"), "{outcome:?}");
+        }
+    }
+}
+
+/// A way out of a repository whose branch names nothing. Only what keeps changes asks what they are.
+#[test]
+fn a_reset_leaves_a_commit_that_is_missing() {
+    if !git_is_at_least(2, 55, "words about ORIG_HEAD") {
+        return;
+    }
+    for mode in MODES {
+        let mut pair = Pair::of(&origin(), "a commit is missing");
+        pair.any_words = true;
+        pair.each("break", |it| {
+            let id = "a".repeat(it.ask(&["rev-parse", "HEAD"]).len());
+            it.write(".git/refs/heads/main", id + "\n");
+        });
+        let words = [mode, &["first"]].concat();
+        if mode == ["--keep"] {
+            assert_eq!(
+                pair.hedgerow
+                    .hedgerow(&[&["reset"], &words[..]].concat())
+                    .code,
+                128
+            );
+            continue;
+        }
+        let outcome = pair.both("reset", "", &words, &[]);
+        assert_eq!(outcome.code, 0, "{words:?}");
+        assert!(outcome.stderr.contains("nonexistent object"), "{outcome:?}");
+    }
+}
+
+/// A hook that refuses to remember refuses the reset.
+#[test]
+fn a_hook_refuses_to_remember_the_old_head() {
+    let repository = origin();
+    let hook = repository.path(".git/hooks/reference-transaction");
+    repository.write(
+        ".git/hooks/reference-transaction",
+        "#!/bin/sh\n! grep -q ORIG_HEAD\n",
+    );
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(hook, mode).unwrap();
+    let before = repository.ask(&["rev-parse", "HEAD"]);
+    let outcome = repository.hedgerow(&["reset", "--hard", "first"]);
+    assert_eq!(outcome.code, 128, "{outcome:?}");
+    assert_eq!(repository.ask(&["rev-parse", "HEAD"]), before);
 }

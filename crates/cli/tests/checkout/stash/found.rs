@@ -1,6 +1,8 @@
 //! What random histories found about stashes, with git in the twin.
 
-use crate::support::{Pair, Repository, RunHedgerow};
+use crate::support::{run, Pair, Repository, RunHedgerow};
+use crate::HEDGEROW;
+use hedgerow_testkit::git_is_at_least;
 use std::os::unix::fs::PermissionsExt;
 
 fn origin() -> Repository {
@@ -305,5 +307,99 @@ fn with_pathspecs_files_that_are_recorded_as_in_head_stay_as_they_are() {
             let is_kept = kept == b"one\nsecret\ntwo\n";
             assert_eq!(is_kept, words.len() > 1 || is_added, "{words:?} {is_added}");
         }
+    }
+}
+
+const LITERAL: [(&str, &str); 1] = [("GIT_LITERAL_PATHSPECS", "1")];
+
+#[test]
+fn literal_pathspecs_of_the_user_hinder_no_stash() {
+    for (words, is_staged) in [
+        (&["push", "--", "a"][..], false),
+        (&["push", "-k", "--", "a"], false),
+        (&["push", "-S", "--", "top"], true),
+        (&["push", "-S"], true),
+        (&["push"], true),
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.any_trees = true;
+        pair.each("edit", |repository| {
+            std::fs::remove_dir_all(repository.path("a")).unwrap();
+            if is_staged {
+                repository.write("top", "mine\n");
+                repository.git(&["add", "-A"]);
+            }
+        });
+        let outcome = pair.both("stash", "", words, &LITERAL);
+        assert_eq!(outcome.code, 0, "{words:?}");
+        assert!(pair.hedgerow.path("a/f").exists(), "{words:?}");
+    }
+}
+
+/// git takes its own `:/` for the name of a file here, and leaves all of this where it is.
+#[test]
+fn literal_pathspecs_of_the_user_leave_nothing_behind() {
+    for directory in ["", "b"] {
+        let repository = origin();
+        repository.write("top", "mine\n");
+        repository.git(&["add", "top"]);
+        repository.write("a/f", "mine\n");
+        repository.write("new/in/it", "new\n");
+        let mut command = HEDGEROW.command(&repository.root.join(directory));
+        command.args(["stash", "push", "-u", "-k"]).envs(LITERAL);
+        assert_eq!(run(command).code, 0, "{directory}");
+        assert_eq!(repository.ask(&["status", "-s"]), "M  top", "{directory}");
+        assert!(!repository.path("new").exists(), "{directory}");
+    }
+}
+
+#[test]
+fn a_pathspec_without_a_match_is_shown_from_the_top() {
+    for (directory, words) in [
+        ("", &["./none"][..]),
+        (
+            "",
+            &[
+                "a/../none",
+                ":(icase)./None",
+                ":!x",
+                "top/.",
+                ":(prefix:0)x",
+            ],
+        ),
+        ("a", &["./none", "../none", "../b/none", "../b//../a/./x*"]),
+        (
+            "a",
+            &[":(icase)../Q/", ":/none", ":()x", ":x", ":(top)x", ":!x"],
+        ),
+        ("a", &[":(attr:k)q"]),
+    ] {
+        for environment in [&[][..], &LITERAL] {
+            let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+            pair.any_words = true;
+            pair.each("edit", |repository| repository.write("top", "mine\n"));
+            let words = [&["push", "--"], words].concat();
+            pair.both("stash", directory, &words, environment);
+        }
+    }
+}
+
+#[test]
+fn a_stash_is_put_aside_where_the_old_head_cannot_be_remembered() {
+    if !git_is_at_least(2, 55, "words about ORIG_HEAD") {
+        return;
+    }
+    for words in [&["push"][..], &["push", "-S"], &["pop", "--index"]] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("edit", |repository| {
+            repository.write("top", "mine\n");
+            repository.git(&["add", "top"]);
+            if words[0] == "pop" {
+                repository.git(&["stash", "-q"]);
+            }
+            repository.write(".git/ORIG_HEAD.lock", "");
+        });
+        let outcome = pair.both("stash", "", words, &[]);
+        assert_eq!(outcome.code, 0, "{words:?}");
     }
 }

@@ -3,6 +3,7 @@
 use crate::support::{run, Pair, Program, Repository, RunHedgerow};
 use crate::HEDGEROW;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 const PRECIOUS: &str = "precious\n";
 
@@ -171,5 +172,30 @@ fn changes_beside_a_staged_entry_without_an_object() {
         repository.write("b", PRECIOUS);
         assert_kept(&repository, words, "b", 1);
         assert!(repository.ask(&["stash", "list"]).is_empty());
+    }
+}
+
+#[test]
+fn a_hook_that_fails_after_what_is_staged_was_kept_is_a_failure() {
+    for (script, code) in [("exit 0", 0), ("exit 3", 1), ("kill -9 $$", 1)] {
+        for words in [
+            &["stash", "push", "-k"][..],
+            &["stash", "push", "-q", "-k", "--", "a", "b"],
+        ] {
+            let [by_git, by_us] = [Program::Git, HEDGEROW].map(|program| {
+                let repository = repository();
+                repository.write("a", "staged\n");
+                repository.git(&["add", "a"]);
+                repository.write("b", "mine\n");
+                repository.write(".git/hooks/post-checkout", format!("#!/bin/sh\n{script}\n"));
+                let hook = repository.path(".git/hooks/post-checkout");
+                fs::set_permissions(hook, fs::Permissions::from_mode(0o755)).unwrap();
+                let mut command = program.command(&repository.root);
+                command.args(words);
+                (run(command).code, repository.ask(&["status", "-s"]))
+            });
+            assert_eq!(by_git, by_us, "{words:?} {script}");
+            assert_eq!(by_us, (code, "M  a".into()), "{words:?} {script}");
+        }
     }
 }

@@ -11,6 +11,7 @@ use super::outcome::{Done, LocalChange, Outcome};
 use super::rejects::Rejects;
 use super::session::Session;
 use super::shares::Share;
+use super::switch::tree_of_old;
 use super::update::{update, Move, Way};
 use crate::branches::Ended;
 use crate::repository::{Fallback, Repository};
@@ -218,12 +219,12 @@ fn move_head(
     };
     let mut reset = match (way, options.mode) {
         (Some(way), _) => {
-            let old = head.commit().map(|id| repository.commit(&id)).transpose()?;
+            let old = tree_of_old(repository, &head, way)?;
             if way == Way::Keep && old.is_none() {
                 return Ok(ResetOutcome::NoHead);
             }
             let job = Move {
-                old: old.map(|commit| commit.tree),
+                old,
                 new: Some(tree),
                 way,
                 starts_anew: false,
@@ -270,7 +271,8 @@ fn move_head(
         }
     };
     reset.commit = commit;
-    if let Some(moved) = moved {
+    if let Some(mut moved) = moved {
+        reset.done.remarks.extend(moved.remark.take());
         // The index has been written already, so a failure becomes part of the result.
         if let Err(error) = moved.commit(repository, request.revision.as_ref()) {
             reset.head_failure = Some(error);

@@ -105,6 +105,32 @@ fn of_words<'s>(mut rest: &'s [u8], spec: &BStr) -> Result<(Magic, &'s [u8]), St
     }
 }
 
+/// The words of the magic of `spec`, which was read without an error, without parentheses around
+/// them. There are none if they say no more than where the path starts.
+pub(super) fn long_form(spec: &BStr) -> Vec<u8> {
+    let Some(text) = spec.strip_prefix(b":") else {
+        return Vec::new();
+    };
+    let Some(words) = text.strip_prefix(b"(") else {
+        let magic = of_characters(text, spec).map(|(magic, _)| magic);
+        let magic = magic.unwrap_or_default();
+        let mut words = Vec::new();
+        words.extend(magic.top.then_some(&b"top"[..]));
+        words.extend(magic.exclude.then_some(&b"exclude"[..]));
+        return bstr::join(",", words);
+    };
+    let magic = of_words(words, spec).map(|(magic, _)| magic);
+    let plain = Magic {
+        prefix: magic.as_ref().ok().and_then(|magic| magic.prefix),
+        ..Magic::default()
+    };
+    if magic == Ok(plain) {
+        return Vec::new();
+    }
+    let end = words.find_byte(b')').unwrap_or(words.len());
+    words[..end].to_vec()
+}
+
 /// The lists of attributes in the magic of `spec`, which was read without an error.
 pub(super) fn attributes(spec: &BStr) -> Vec<&[u8]> {
     let mut rest = spec.strip_prefix(b":(").unwrap_or_default();

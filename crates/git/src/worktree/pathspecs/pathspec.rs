@@ -183,6 +183,16 @@ impl Pathspec {
         self.path.is_empty()
     }
 
+    /// The path, including wildcards.
+    pub(super) fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// How many bytes of it are taken literally, because they are from the user's current directory.
+    pub(super) fn prefix(&self) -> usize {
+        self.prefix
+    }
+
     /// The path of that very name, unless case is ignored.
     pub(super) fn name(&self) -> Option<&BStr> {
         (!self.ignore_case).then_some(self.path.as_bstr())

@@ -71,6 +71,7 @@ pub fn begin() -> Result<bool, Failure> {
         before: before.collect(),
         variables,
     };
+    StandardInput::remember();
     environment::obey(ours.taken).map_err(Failure::fatal)?;
     StandardOutput::accept_closed();
     // There is one call.
@@ -112,8 +113,8 @@ pub fn call() -> Option<InPlaceOf> {
     })
 }
 
-/// Becomes the real git after all if the call has turned out to be git's, and nothing was read or
-/// written yet; else the outcome.
+/// Becomes the real git after all if the call has turned out to be git's, and nothing was written yet;
+/// else the outcome. Git reads again what was read.
 pub fn kept_or_handed_over(outcome: Result<u8, Failure>) -> Result<u8, Failure> {
     let Some(call) = CALL.get() else {
         return outcome;
@@ -128,9 +129,12 @@ pub fn kept_or_handed_over(outcome: Result<u8, Failure>) -> Result<u8, Failure> 
             return outcome;
         }
     };
-    if StandardOutput::was_written() || StandardInput::was_read() {
+    if StandardOutput::was_written() {
         return outcome;
     }
+    let Some(read) = StandardInput::give_back() else {
+        return outcome;
+    };
     note(&call.variables, "git", Some(&call.command.into()), because);
     let handover = Handover {
         words: call.words.clone(),
@@ -138,7 +142,8 @@ pub fn kept_or_handed_over(outcome: Result<u8, Failure>) -> Result<u8, Failure> 
         may_call_us: true,
         before: call.before.clone(),
     };
-    Err(Failure::fatal(handover.carry_out(&call.variables)))
+    let done = handover.carry_out_after(read, &call.variables);
+    done.map_err(Failure::fatal)
 }
 
 /// Adds a line to the log, if there is one. Nobody waits for it, and nothing fails because of it.

@@ -3,7 +3,7 @@ use crate::dir::list;
 use crate::error::is_one_of;
 use crate::fault::{self, Op};
 use crate::interrupt::caught_signal;
-use crate::{is_absent, DirEntry, Error, FileKind, Result, Stat};
+use crate::{is_absent, DirEntry, Error, FileKind, Result, StandardInput, Stat};
 use rustix::buffer::spare_capacity;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Advice, FileType, Mode, OFlags, CWD};
@@ -86,8 +86,9 @@ impl ReadFile {
         }
     }
 
-    /// The standard input of the process.
+    /// The standard input of the process. What is read is not remembered by [`StandardInput`].
     pub fn standard_input() -> Result<Self> {
+        StandardInput::lose();
         let path = PathBuf::from("standard input");
         match obtain(|| rustix::stdio::stdin().try_clone_to_owned()) {
             Ok(fd) => Ok(ReadFile { fd, path }),

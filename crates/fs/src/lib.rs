@@ -97,7 +97,7 @@ pub use process::{Exit, Process};
 pub use range_lock::RangeLock;
 pub use single_writer::Claim;
 pub use spool_file::SpoolFile;
-pub use standard_input::StandardInput;
+pub use standard_input::{InputBefore, StandardInput};
 pub use standard_output::StandardOutput;
 pub use stat::{device_numbers, FileKind, Stat, Timestamp};
 pub use system_limits::{thread_limit, watch_limit};

@@ -1,6 +1,7 @@
 use crate::descriptors::{obtain, restore_limit_for};
 use crate::interrupt::{caught_signal, wait};
-use crate::{Error, Result};
+use crate::threads::start;
+use crate::{Error, InputBefore, Result, StandardInput};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::AsFd;
 use std::ffi::OsString;
@@ -47,10 +48,15 @@ impl Process {
         let failed = |source| Error::new("run", &self.program, source);
         let _reaper = self.ends_with_us.then(Reaper::begin);
         let mut child = obtain(|| command.spawn()).map_err(failed)?;
+        self.end(&mut child).map_err(failed)
+    }
+
+    /// Waits for the end of `child`, which is this program.
+    fn end(&self, child: &mut std::process::Child) -> std::io::Result<Exit> {
         if self.ends_with_us {
-            pass_interruption_on(&child);
+            pass_interruption_on(child);
         }
-        let exit = Exit::of(child.wait().map_err(failed)?);
+        let exit = Exit::of(child.wait()?);
         if self.ends_with_us && caught_signal().is_some() {
             wait_for_descendants();
         }
@@ -76,6 +82,27 @@ impl Process {
             }
         }
         Ok(Exit::of(child.wait().map_err(failed)?))
+    }
+
+    /// Runs it and waits for its end. Its standard input is `before` and then the rest of that of this
+    /// process, unless there is none; it need not read all of it.
+    pub fn run_after(&self, before: InputBefore) -> Result<Exit> {
+        let failed = |source| Error::new("run", &self.program, source);
+        let mut command = self.command();
+        command.stdin(std::process::Stdio::piped());
+        let _reaper = self.ends_with_us.then(Reaper::begin);
+        let mut child = obtain(|| command.spawn()).map_err(failed)?;
+        let pipe = child.stdin.take();
+        // It may wait for the input for longer than the program lives.
+        let feeding = start("feed", move || {
+            pipe.map(|mut pipe| pass_on(before, &mut pipe))
+        });
+        if let Err(error) = feeding {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(error);
+        }
+        self.end(&mut child).map_err(failed)
     }
 
     /// Becomes the program: it has this process's identity, and nothing of this process goes on.
@@ -112,6 +139,15 @@ impl Exit {
             (None, signal) => Exit::Signal(signal.unwrap_or_default()),
         }
     }
+}
+
+/// Writes `before` and the rest of the standard input, as it comes.
+fn pass_on(before: InputBefore, pipe: &mut impl Write) -> std::io::Result<()> {
+    pipe.write_all(&before.bytes)?;
+    if !before.is_all {
+        std::io::copy(&mut StandardInput, pipe)?;
+    }
+    Ok(())
 }
 
 /// Has the kernel send SIGTERM when the starting thread ends.
@@ -240,6 +276,18 @@ mod tests {
         let deaf = shell("exit 4");
         let input = vec![b'x'; 1 << 20];
         assert_eq!(deaf.run_with_input(&input).unwrap(), Exit::Status(4));
+    }
+
+    #[test]
+    fn input_that_was_read_comes_first() {
+        let before = || InputBefore {
+            bytes: b"words".to_vec(),
+            is_all: true,
+        };
+        let read = shell("test \"$(cat)\" = words");
+        assert_eq!(read.run_after(before()).unwrap(), Exit::Status(0));
+        let deaf = shell("kill -9 $$");
+        assert_eq!(deaf.run_after(before()).unwrap(), Exit::Signal(9));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The ids are hexadecimal, one a line, read in their order; without a budget no bases are shared.
 //! Each phase is told in milliseconds. It is what the figures of this crate are measured with.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use hedgerow_pack::{Location, ObjectId, ObjectStore, Reader, SharedBases, StoreOptions};
 use std::error::Error;

@@ -2,7 +2,7 @@
 
 use crate::search::find;
 use crate::variables::Variables;
-use hedgerow_fs::Process;
+use hedgerow_fs::{Exit, InputBefore, Process};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Read;
@@ -17,6 +17,8 @@ const DEPTH: &str = "HEDGEROW_SHIM_DEPTH";
 /// The process that became the real git, and the path of that: if this process is the same, it was
 /// not the real one.
 const BECAME: &str = "HEDGEROW_SHIM_BECAME";
+/// Begins the mark of a process whose parent left it.
+const CHILD: &str = "child of ";
 const EXEC_PATH: &str = "GIT_EXEC_PATH";
 /// More than that is no path.
 const PATH_BYTES: u64 = 16 << 10;
@@ -85,6 +87,32 @@ impl Handover {
         }
     }
 
+    /// The same after some of the standard input was read. What was not set back, `before`, can only be
+    /// given to a child: its exit code is returned, and if a signal ended it, that ends this process.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn carry_out_after(
+        &self,
+        before: InputBefore,
+        variables: &Variables,
+    ) -> Result<u8, HandoverError> {
+        if before.bytes.is_empty() {
+            return Err(self.carry_out(variables));
+        }
+        let mut process = self.process(variables)?;
+        process.ends_with_us = true;
+        let own = (BECAME.into(), Some(mark(CHILD, &process.program)));
+        process.variables.push(own);
+        match process.run_after(before).map_err(HandoverError::Start)? {
+            Exit::Status(code) => Ok(u8::try_from(code).unwrap_or(u8::MAX)),
+            Exit::Signal(signal) => {
+                hedgerow_fs::end_by_signal(signal);
+                Ok(u8::MAX)
+            }
+        }
+    }
+
     fn process(&self, variables: &Variables) -> Result<Process, HandoverError> {
         let depth = variables.get(DEPTH);
         let depth = depth.and_then(|depth| depth.to_str()?.parse::<u32>().ok());
@@ -105,7 +133,7 @@ impl Handover {
             process.variables.push((name.into(), Some(value)));
         };
         set(DEPTH, depth.to_string().into());
-        set(BECAME, mark(&real));
+        set(BECAME, mark("", &real));
         let calls = CALLING
             .iter()
             .any(|name| self.command.as_deref() == Some(OsStr::new(name)));
@@ -175,15 +203,19 @@ fn exec_path(real: &Path) -> Option<OsString> {
     is_answered.then(|| OsStr::from_bytes(line).to_owned())
 }
 
-fn mark(real: &Path) -> OsString {
-    let mut mark = format!("{}:", std::process::id()).into_bytes();
+/// `whose`: empty for what this process becomes, [`CHILD`] for a process that it starts.
+fn mark(whose: &str, real: &Path) -> OsString {
+    let mut mark = format!("{whose}{}:", std::process::id()).into_bytes();
     mark.extend_from_slice(real.as_os_str().as_bytes());
     OsString::from_vec(mark)
 }
 
-/// The program that this very process became before, if it did.
+/// The program that this very process was before, if it is known.
 fn became(mark: &OsStr) -> Option<PathBuf> {
     let own = format!("{}:", std::process::id());
-    let path = mark.as_bytes().strip_prefix(own.as_bytes())?;
+    let started = format!("{CHILD}{}:", std::os::unix::process::parent_id());
+    let mark = mark.as_bytes();
+    let path = mark.strip_prefix(own.as_bytes());
+    let path = path.or_else(|| mark.strip_prefix(started.as_bytes()))?;
     Some(OsStr::from_bytes(path).into())
 }

@@ -5,7 +5,7 @@
 //! ([`choose`]): a command of whose every option it knows the meaning is its own, everything else is
 //! the real git's, which this process becomes at once ([`Handover`]). What turns out only later to be
 //! git's, by the configuration for instance, is handed over in the same way, as long as nothing was
-//! read, written or changed.
+//! written or changed. What was read of the standard input by then is set back, or given to git first.
 //!
 //! Programs that git itself starts are found by git in its own directory of programs. For commands
 //! that fetch, [`Handover`] names our directory as that one, so that `index-pack` and the check of

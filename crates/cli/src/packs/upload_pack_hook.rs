@@ -11,7 +11,7 @@ use clap::Args;
 use hedgerow::plumbing::git::config::{ResponseCacheSettings, ServingSettings};
 use hedgerow::plumbing::git::repository::Repository;
 use hedgerow::plumbing::serve::upload_pack::{answer_command, Answered, Entry, NotAnswered};
-use hedgerow_fs::{Exit, Process, StandardOutput};
+use hedgerow_fs::{Exit, Process, StandardInput, StandardOutput};
 use std::ffi::OsString;
 use std::io::Read;
 use std::time::Instant;
@@ -36,10 +36,7 @@ pub struct UploadPackHook {
 pub fn run(command: &UploadPackHook, global: &Global, output: &Output) -> Result<u8, Failure> {
     let started = Instant::now();
     let mut input = Vec::new();
-    let read = std::io::stdin()
-        .lock()
-        .take(REQUEST_BYTES)
-        .read_to_end(&mut input);
+    let read = StandardInput.take(REQUEST_BYTES).read_to_end(&mut input);
     read.map_err(|error| Failure::fatal(format_args!("cannot read the request: {error}")))?;
     let repository = environment::of_git_unreplaced(global)
         .and_then(|environment| Ok(Repository::discover(&environment)?));

@@ -6,6 +6,7 @@ use crate::global::Global;
 use bstr::{BStr, BString, ByteSlice};
 use clap::Args;
 use hedgerow::display::unquoted;
+use hedgerow_fs::StandardInput;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::Path;
@@ -73,7 +74,7 @@ pub fn read(
 /// All of standard input.
 pub fn standard_input() -> Result<Vec<u8>, Failure> {
     let mut content = Vec::new();
-    let read = std::io::stdin().lock().read_to_end(&mut content);
+    let read = StandardInput.read_to_end(&mut content);
     read.map_err(|error| Failure::fatal(format_args!("cannot read standard input: {error}")))?;
     Ok(content)
 }

@@ -94,6 +94,11 @@ const SCRIPTS: &[&str] = &[
     "echo HEAD | git cat-file --batch-check; echo HEAD | git cat-file --batch-check --textconv; echo HEAD | git rev-list --stdin --pretty=%s",
     "echo main | git log --stdin --format=%s -1; printf 'f1\\0' | git checkout-index -z --stdin -f; git archive HEAD | tar t | head -3",
     "(git cat-file --batch-check; cat) <<E\nHEAD\nE",
+    // Standard input that was read before it turned out that git has to answer.
+    "for l in '' ' info HEAD' bogus flush 'flush x' info contents 'remote-object-info x' 'INFO HEAD' 'mailmap true\\ninfo HEAD' mailmap 'mailmap x' 'mailmapx true' 'info HEAD\\nbogus' 'info HEAD\\ninfo'; do for o in '' --buffer; do printf \"$l\\n\" | git cat-file --batch-command $o; echo $?; printf \"$l\\n\" | tr '\\n' '\\0' | git cat-file -Z --batch-command $o; echo $?; done; done",
+    "for o in --batch --batch-check; do printf 'HEAD@{99}\\nHEAD\\n' | git cat-file $o; echo $?; printf 'HEAD\\nHEAD@{99}\\n' | git cat-file $o --buffer; echo $?; done",
+    "mkfifo $PLACE/in $PLACE/out; git cat-file --batch-command <$PLACE/in >$PLACE/out & exec 3>$PLACE/in 4<$PLACE/out; for n in 1 2; do echo mailmap true >&3; echo info HEAD >&3; read line <&4; echo $line; done; exec 3>&-; wait $!; echo $?; rm $PLACE/in $PLACE/out",
+    "printf 'pack-1.idx\\n' | git multi-pack-index write --stdin-packs; printf '\"f' | git checkout-index --stdin; echo $?; printf '\"f\\n' | git reset --pathspec-from-file=-; echo $?",
 ];
 
 #[test]

@@ -114,6 +114,22 @@ fn named_objects_are_told_as_they_come() {
 }
 
 #[test]
+fn mailmaps_are_off_or_refused() {
+    let scene = scene(3, "sha1", Storage::Packed, Graph::None);
+    let words = ["cat-file", "--batch-command"];
+    let [git, here] = both(&scene, &words, "info main\nmailmap true\ninfo main\n");
+    assert_eq!(here.code, 129, "{here:?}");
+    if git.code != 0 {
+        return hedgerow_testkit::skip("this git has no command mailmap");
+    }
+    for value in ["false", "no", "0", "", "x", " no"] {
+        let input = format!("mailmap {value}\ninfo main\n");
+        compare(&scene, &words, &input, true);
+    }
+    compare(&scene, &words, "mailmap\n", true);
+}
+
+#[test]
 fn paths_of_the_index_and_of_trees() {
     let scene = scene(25, "sha1", Storage::Packed, Graph::None);
     scene.git(&["read-tree", &scene.trees[6]]);

@@ -4,6 +4,7 @@ use super::format::write_nothing;
 use super::line::{is_as_missing, write_content, write_line, Subject};
 use super::output::push_hex;
 use super::{ObjectQuery, OutputStream};
+use crate::config::boolean;
 use crate::repository::Repository;
 use crate::revision::RevisionProblem;
 use crate::revision::{Followed, IndexPaths, Wanted};
@@ -60,7 +61,8 @@ impl<'r> NamedObjects<'r> {
     /// output takes no more.
     ///
     /// # Errors
-    /// [`Error::Query`] for a line that is no command; those of [`NamedObjects::write`].
+    /// [`Error::Query`] for a line that is no command; [`Error::NotBuilt`] for one that asks for mapped
+    /// identities; those of [`NamedObjects::write`].
     pub fn obey(&mut self, line: &BStr) -> Result<ControlFlow<()>> {
         let refused = |reason: String| Err(Error::Query { reason });
         if line.is_empty() {
@@ -81,6 +83,12 @@ impl<'r> NamedObjects<'r> {
                 return Ok(ControlFlow::Continue(()));
             }
             return self.write(object.as_bstr(), contents);
+        }
+        if let Some(rest) = line.strip_prefix(b"mailmap") {
+            let Some(value) = rest.strip_prefix(b" ") else {
+                return refused("mailmap requires arguments".into());
+            };
+            return obey_mailmap(value.as_bstr());
         }
         match line.strip_prefix(b"flush") {
             Some(b"") if self.query.is_buffered => {
@@ -273,6 +281,19 @@ impl<'r> NamedObjects<'r> {
         } else {
             self.output.flush()
         }
+    }
+}
+
+/// Obeys `mailmap VALUE`: here, no mailmap is ever used.
+fn obey_mailmap(value: &BStr) -> Result<ControlFlow<()>> {
+    match boolean(value) {
+        Some(false) => Ok(ControlFlow::Continue(())),
+        Some(true) => Err(Error::NotBuilt {
+            reason: "cat-file does not support mailmaps".into(),
+        }),
+        None => Err(Error::Query {
+            reason: format!("mailmap: invalid boolean '{value}'"),
+        }),
     }
 }
 

@@ -12,9 +12,9 @@ use hedgerow::plumbing::git::object_query::{
     write_all_objects, Format, NamedObjects, ObjectQuery, OutputStream,
 };
 use hedgerow::plumbing::reach::Filter;
-use hedgerow_fs::StandardOutput;
+use hedgerow_fs::{StandardInput, StandardOutput};
 use std::ffi::OsString;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 
 /// Print the content, type or size of objects
@@ -156,7 +156,7 @@ fn obey_standard_input(
     contents: bool,
     line_end: u8,
 ) -> Result<(), Failure> {
-    let mut input = std::io::stdin().lock();
+    let mut input = BufReader::new(StandardInput);
     let mut line = Vec::new();
     loop {
         line.clear();

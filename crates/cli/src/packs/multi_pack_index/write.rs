@@ -12,7 +12,8 @@ use hedgerow::plumbing::maintain::{
     commit_with_bitmap, other_store, repack_small_packs, BitmapRequest, Error,
 };
 use hedgerow::plumbing::pack::{write_midx, MidxOptions, WrittenMidx};
-use std::io::BufRead;
+use hedgerow_fs::StandardInput;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 /// What git calls the gathering of what the index is to list.
@@ -105,7 +106,7 @@ fn written(place: &Place<'_>, options: &MidxOptions) -> Result<Option<WrittenMid
 }
 
 fn listed_packs() -> Result<Vec<String>, Failure> {
-    let lines = std::io::stdin().lock().lines();
+    let lines = BufReader::new(StandardInput).lines();
     let lines: std::io::Result<Vec<String>> = lines.collect();
     lines.map_err(|error| Failure::fatal(format!("cannot read standard input: {error}")))
 }

@@ -3,16 +3,6 @@
 use crate::failure::Failure;
 use bstr::{BString, ByteSlice};
 use hedgerow::display::unquoted;
-use hedgerow_fs::ReadFile;
-
-/// What is on standard input.
-pub fn input() -> Result<Vec<u8>, Failure> {
-    let mut content = Vec::new();
-    let input = ReadFile::standard_input().map_err(Failure::fatal)?;
-    let read = input.read_to_end(&mut content, u64::MAX);
-    read.map_err(Failure::fatal)?;
-    Ok(content)
-}
 
 /// The lines of `content`, which end with `end`, as they are.
 pub fn lines(content: &[u8], end: u8) -> Vec<BString> {

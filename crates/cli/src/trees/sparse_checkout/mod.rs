@@ -11,6 +11,7 @@ use crate::failure::{Failure, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
 use crate::progress::Meter;
+use crate::trees::pathspec_file::standard_input;
 use crate::trees::writing::{workers, Writing};
 use bstr::{BString, ByteSlice};
 use clap::{Args, Subcommand};
@@ -21,7 +22,7 @@ use hedgerow::sparse::{
     SparseOptions, SparseRules,
 };
 use hedgerow::{Repository, Stage};
-use lines::{input, lines, unquoted_lines};
+use lines::{lines, unquoted_lines};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -197,7 +198,7 @@ impl Mode {
 
 impl Set {
     fn options(&self, options: &SparseOptions) -> Result<SparseOptions, Failure> {
-        let input = self.stdin.then(input).transpose()?;
+        let input = self.stdin.then(standard_input).transpose()?;
         Ok(SparseOptions {
             skip_checks: self.skip_checks,
             lines: input.map(|content| lines(&content, b'\n')),
@@ -270,7 +271,7 @@ fn check_rules(
         rules
     };
     let end = if command.null { 0 } else { b'\n' };
-    for path in unquoted_lines(&input()?, end)? {
+    for path in unquoted_lines(&standard_input()?, end)? {
         if !rules.includes(path.as_bstr(), settings.ignore_case) {
             continue;
         }

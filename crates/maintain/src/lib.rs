@@ -18,6 +18,6 @@ pub mod repack;
 pub use bitmaps::{write_pack_bitmaps, BitmapRequest};
 pub use error::{Error, Result};
 pub use midx_bitmap::commit_with_bitmap;
-pub use midx_tending::{midx_options, other_store, repack_small_packs};
+pub use midx_tending::{commit_midx, expire_packs, midx_options, other_store, repack_small_packs};
 pub use new_packs::{write_packs, KeptPackOptions};
 pub use observer::{Finish, Observer};

@@ -2,17 +2,20 @@
 
 use crate::bitmaps::build_bitmaps;
 use crate::error::refused;
+use crate::midx_tending::commit_midx;
 use crate::Observer;
 use crate::{Error, Result};
+use hedgerow_git::repository::Repository;
 use hedgerow_pack::{Bitmaps, ObjectStore, WrittenMidx};
 use hedgerow_reach::BuildOptions;
 use std::fmt::Display;
 use std::path::PathBuf;
 
 /// Renames `written`, whose packs are in `store`, to its final name, after its bitmap is in place,
-/// so that no reader sees one without the other. `sync`: wait until the bitmap is on disk. Shows
+/// so that no reader sees one without the other; both are as open as `repository` is. `sync`: wait until the bitmap is on disk. Shows
 /// the progress.
 pub fn commit_with_bitmap(
+    repository: &Repository,
     written: WrittenMidx,
     store: &ObjectStore,
     options: BuildOptions,
@@ -24,7 +27,9 @@ pub fn commit_with_bitmap(
         .warnings()
         .iter()
         .for_each(|warning| observer.warn(warning));
-    written.commit().map_err(|error| {
+    let shared = bitmap.as_deref().map(|path| repository.share_file(path));
+    shared.transpose()?;
+    commit_midx(repository, written).map_err(|error| {
         if let Some(bitmap) = bitmap {
             // The bitmap would belong to nothing.
             let _ = hedgerow_fs::remove_file(&bitmap);

@@ -6,7 +6,8 @@ use crate::{Observer, Result};
 use hedgerow_engine::Execution;
 use hedgerow_git::repository::Repository;
 use hedgerow_pack::{
-    midx_objects_to_repack, MidxOptions, ObjectId, ObjectStore, Reader, StoreOptions,
+    expire_midx_packs, midx_objects_to_repack, MidxOptions, ObjectId, ObjectStore, Reader,
+    StoreOptions, WrittenMidx,
 };
 use hedgerow_serve::{stage_pack, Contents, PackOptions, Wanted};
 use std::num::NonZeroUsize;
@@ -36,6 +37,32 @@ pub fn midx_options(
         sync: fsync.pack_metadata,
         threads,
     })
+}
+
+/// Puts `written` in its place, as open as `repository` is (`core.sharedRepository`).
+///
+/// # Errors
+/// If that is not allowed.
+pub fn commit_midx(repository: &Repository, written: WrittenMidx) -> Result<()> {
+    repository.share_lock(written.lock())?;
+    Ok(written.commit()?)
+}
+
+/// Deletes the packs of the object directory `objects` of whose objects its multi-pack-index uses none,
+/// which is written anew without them.
+///
+/// # Errors
+/// As [`expire_midx_packs`]; or if those who share the repository cannot be let in.
+pub fn expire_packs(
+    repository: &Repository,
+    objects: &Path,
+    options: &MidxOptions,
+    warn: &mut dyn FnMut(String),
+) -> Result<()> {
+    if expire_midx_packs(objects, options, warn)? > 0 {
+        repository.share_file(&objects.join("pack/multi-pack-index"))?;
+    }
+    Ok(())
 }
 
 /// The objects of the object directory `objects`, if it is another than that of `repository`.

@@ -14,12 +14,32 @@ const COMMANDS: [&str; 4] = [
     "git pack-objects -q --all --stdout </dev/null | PROGRAM index-pack --stdin --rev-index",
 ];
 
-/// The permissions of the files in the directory of packs, by their extensions.
+/// What makes files beside packs.
+const OTHER_COMMANDS: [&str; 6] = [
+    "PROGRAM repack -a -d -q --write-midx --write-bitmap-index",
+    "rm -rf .git/info .git/objects/info; PROGRAM repack -a -d -q --write-midx",
+    "git repack -d -q; PROGRAM multi-pack-index write",
+    "git repack -d -q; PROGRAM multi-pack-index write --bitmap",
+    "git repack -d -q; echo z >z; git add z; git commit -qm z; git repack -dq; git multi-pack-index write
+        PROGRAM multi-pack-index repack --batch-size=1000000",
+    "git repack -d -q; echo z >z; git add z; git commit -qm z; git repack -dq; git multi-pack-index write
+        git multi-pack-index repack; PROGRAM multi-pack-index expire",
+];
+
+/// The permissions of the files in the directory of packs, by their extensions, and of those that
+/// clients of dumb servers read.
 fn permissions(repository: &Path) -> BTreeMap<String, u32> {
     let files = std::fs::read_dir(repository.join(".git/objects/pack")).unwrap();
     let files = files.map(|file| file.unwrap().path());
+    let others = ["info", "info/refs", "objects/info", "objects/info/packs"];
+    let others = others.map(|name| repository.join(".git").join(name));
+    let files = files.chain(others).filter(|path| path.exists());
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     let by_extension = files.map(|path| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.starts_with("pack-") && !name.ends_with(".bitmap") {
+            return (name, mode(&path));
+        }
         let extension = path.extension().unwrap_or_default();
         (extension.to_string_lossy().into_owned(), mode(&path))
     });
@@ -28,7 +48,7 @@ fn permissions(repository: &Path) -> BTreeMap<String, u32> {
 
 #[test]
 fn packs_are_as_open_as_git_s() {
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().chain(OTHER_COMMANDS) {
         for umask in ["022", "027", "077"] {
             for shared in ["umask", "group", "all", "0640", "0600"] {
                 let [git, our] = [Program::Git, HEDGEROW].map(|program| {

@@ -3,6 +3,7 @@
 use super::Repository;
 use crate::tree::limits::TREE_LIMIT_BYTES;
 use crate::{Error, Result};
+use hedgerow_fs::{LockFile, OutputFile};
 use hedgerow_pack::{oid, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::HashMap;
 use std::path::Path;
@@ -83,6 +84,38 @@ impl Repository {
         let files = ["pack", "idx", "rev", "mtimes", "bitmap"];
         let mut files = files.iter().map(|extension| pack.with_extension(extension));
         files.try_for_each(|file| sharing.open_file(&file))
+    }
+
+    /// Lets them use the file at `path`, which may not be there.
+    ///
+    /// # Errors
+    /// As for [`Repository::share_pack`].
+    pub fn share_file(&self, path: &Path) -> Result<()> {
+        self.settings().sharing.open_file(path)
+    }
+
+    /// Lets them use a file that has no name yet.
+    ///
+    /// # Errors
+    /// As for [`Repository::share_pack`].
+    pub fn share_output(&self, file: &OutputFile) -> Result<()> {
+        self.settings().sharing.open_output(file)
+    }
+
+    /// Lets them use a file that is still a lock.
+    ///
+    /// # Errors
+    /// As for [`Repository::share_pack`].
+    pub fn share_lock(&self, lock: &LockFile) -> Result<()> {
+        self.settings().sharing.open_lock(lock)
+    }
+
+    /// Creates the directory `path` and those above it that are missing, for them as well.
+    ///
+    /// # Errors
+    /// As for [`Repository::share_pack`], and if it cannot be created.
+    pub fn create_shared_directories(&self, path: &Path) -> Result<()> {
+        self.settings().sharing.create_directories(path)
     }
 
     /// The store of the repository's objects, alternates included.

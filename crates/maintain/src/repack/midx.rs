@@ -6,6 +6,7 @@ use super::plan::Plan;
 use super::settings::{Settings, WriteBitmaps};
 use crate::bitmaps::BitmapRequest;
 use crate::midx_bitmap::commit_with_bitmap;
+use crate::midx_tending::commit_midx;
 use crate::new_packs::{self, repository_now};
 use crate::Observer;
 use crate::Result;
@@ -56,7 +57,7 @@ pub fn write(
         return Ok(());
     };
     if !with_bitmap {
-        return Ok(written.commit()?);
+        return commit_midx(repository, written);
     }
     // The repository's store was opened before the new packs existed.
     let now = repository_now(repository)?;
@@ -65,7 +66,8 @@ pub fn write(
         refs_snapshot: None,
     };
     let building = building.options(&now, observer)?;
-    commit_with_bitmap(written, now.objects(), building, options.sync, observer)?;
+    let store = now.objects();
+    commit_with_bitmap(repository, written, store, building, options.sync, observer)?;
     // Packs covered by the bitmaps of the multi-pack-index need none of their own.
     for name in options.packs.iter().flatten() {
         let path = objects.join("pack").join(name).with_extension("bitmap");

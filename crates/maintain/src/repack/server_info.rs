@@ -27,9 +27,10 @@ pub fn update(repository: &Repository) -> Result<()> {
             push_line(&mut references, &target, &reference.name, "^{}");
         }
     }
-    replace(&repository.common_dir().join("info/refs"), &references)?;
+    let path = repository.common_dir().join("info/refs");
+    replace(repository, &path, &references)?;
     let path = repository.objects().directory().join("info/packs");
-    replace(&path, &packs(repository, &path)?)
+    replace(repository, &path, &packs(repository, &path)?)
 }
 
 fn push_line(lines: &mut Vec<u8>, id: &ObjectId, name: &BString, suffix: &str) {
@@ -67,15 +68,16 @@ fn packs(repository: &Repository, file: &Path) -> Result<Vec<u8>> {
     Ok((lines + "\n").into_bytes())
 }
 
-fn replace(path: &Path, content: &[u8]) -> Result<()> {
+fn replace(repository: &Repository, path: &Path, content: &[u8]) -> Result<()> {
     let before = hedgerow_fs::read_file(path, LIMIT_BYTES)?;
     if before.as_deref() == Some(content) {
         return Ok(());
     }
     if let Some(directory) = path.parent() {
-        hedgerow_fs::create_directories(directory)?;
+        repository.create_shared_directories(directory)?;
     }
     let file = OutputFile::create(path)?;
     file.write_at(content, 0)?;
+    repository.share_output(&file)?;
     Ok(file.commit(true)?)
 }

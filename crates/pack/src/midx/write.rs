@@ -127,6 +127,11 @@ impl WrittenMidx {
         &self.checksum
     }
 
+    /// The file, as long as it does not have its name.
+    pub fn lock(&self) -> &LockFile {
+        &self.lock
+    }
+
     /// The position, in order of ids, of the object of each bit; empty unless it was written for
     /// a bitmap.
     pub fn pseudo_pack_order(&self) -> &[u32] {

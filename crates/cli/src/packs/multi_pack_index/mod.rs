@@ -9,8 +9,8 @@ use crate::output::Output;
 use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Lines, Phase, Showing};
 use clap::{Args, Subcommand};
-use hedgerow::plumbing::maintain::midx_options;
-use hedgerow::plumbing::pack::{expire_midx_packs, verify_midx, Error, MidxComplaint};
+use hedgerow::plumbing::maintain::{self, expire_packs, midx_options};
+use hedgerow::plumbing::pack::{verify_midx, Error, MidxComplaint};
 use hedgerow::Repository;
 use hedgerow::{Execution, Progress, Stage};
 use std::path::PathBuf;
@@ -82,8 +82,9 @@ pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result
                 Showing::delayed(global),
                 "Finding and deleting unreferenced packfiles",
             );
-            let expire = || expire_midx_packs(objects, &options, &mut warn);
-            during(showing, title, expire).map_err(failure)?;
+            let expire =
+                || expire_packs(&repository, objects, &options, &mut warn).map_err(Box::new);
+            during(showing, title, expire).map_err(|error| refused(*error))?;
         }
     }
     Ok(0)
@@ -139,5 +140,12 @@ fn failure(error: Error) -> Failure {
     match error {
         Error::MultiPackIndex { .. } => Failure::refused(error),
         error => hedgerow::plumbing::git::Error::from(error).into(),
+    }
+}
+
+fn refused(error: maintain::Error) -> Failure {
+    match error {
+        maintain::Error::Object(error) => failure(error),
+        error => error.into(),
     }
 }

@@ -1,6 +1,6 @@
 //! `hedgerow multi-pack-index write`, and `repack`.
 
-use super::{failure, Place};
+use super::{failure, refused, Place};
 use crate::environment;
 use crate::execution;
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use crate::packs::watcher::Watcher;
 use crate::progress::lines::{during, Showing};
 use clap::Args;
 use hedgerow::plumbing::maintain::{
-    commit_with_bitmap, other_store, repack_small_packs, BitmapRequest, Error,
+    commit_midx, commit_with_bitmap, other_store, repack_small_packs, BitmapRequest,
 };
 use hedgerow::plumbing::pack::{write_midx, MidxOptions, WrittenMidx};
 use hedgerow_fs::StandardInput;
@@ -57,7 +57,7 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
         return Ok(());
     };
     if !command.bitmap {
-        return written.commit().map_err(failure);
+        return commit_midx(place.repository, written).map_err(refused);
     }
     let snapshot = command.refs_snapshot.as_ref();
     let snapshot = snapshot.map(|path| environment::from_directory(place.global, path));
@@ -70,7 +70,8 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
     let building = building.options(place.repository, &watcher)?;
     let other = other_store(place.repository, &place.objects)?;
     let store = other.as_ref().unwrap_or(place.repository.objects());
-    let done = commit_with_bitmap(written, store, building, options.sync, &watcher);
+    let (repository, sync) = (place.repository, options.sync);
+    let done = commit_with_bitmap(repository, written, store, building, sync, &watcher);
     Ok(done?)
 }
 
@@ -85,15 +86,11 @@ pub fn repack(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Res
         &execution,
         &watcher,
     );
-    let is_new = repacked.map_err(|error| match error {
-        Error::Object(error) => failure(error),
-        error => error.into(),
-    })?;
-    if !is_new {
+    if !repacked.map_err(refused)? {
         return Ok(());
     }
     match written(place, options)? {
-        Some(written) => written.commit().map_err(failure),
+        Some(written) => commit_midx(place.repository, written).map_err(refused),
         None => Ok(()),
     }
 }

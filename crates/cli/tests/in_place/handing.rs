@@ -97,6 +97,9 @@ const SCRIPTS: &[&str] = &[
     // Standard input that was read before it turned out that git has to answer.
     "for l in '' ' info HEAD' bogus flush 'flush x' info contents 'remote-object-info x' 'INFO HEAD' 'mailmap true\\ninfo HEAD' mailmap 'mailmap x' 'mailmapx true' 'info HEAD\\nbogus' 'info HEAD\\ninfo'; do for o in '' --buffer; do printf \"$l\\n\" | git cat-file --batch-command $o; echo $?; printf \"$l\\n\" | tr '\\n' '\\0' | git cat-file -Z --batch-command $o; echo $?; done; done",
     "for o in --batch --batch-check; do printf 'HEAD@{99}\\nHEAD\\n' | git cat-file $o; echo $?; printf 'HEAD\\nHEAD@{99}\\n' | git cat-file $o --buffer; echo $?; done",
+    "printf 'HEAD\\n--\\nf1\\n' | git rev-list --stdin; echo $?; (echo HEAD; echo --; sleep 0.2; echo d1) | git rev-list --objects --stdin; echo $?; printf 'nope\\n' | git rev-list --stdin; echo $?",
+    "printf 'HEAD\\n--\\nf1\\n' >$PLACE/in; (git rev-list --stdin; cat) <$PLACE/in; printf 'HEAD\\n--\\nf1\\n' | git -c core.x=y rev-list --stdin --count; rm $PLACE/in",
+    "(echo HEAD; echo --; yes f1 | head -20000) | git rev-list --stdin; echo $?; (yes HEAD | head -20000; echo --; echo d1) | git rev-list --stdin; echo $?; printf 'HEAD\\n--\\nf1\\n' | git rev-list --stdin >/dev/full; echo $?",
     "mkfifo $PLACE/in $PLACE/out; git cat-file --batch-command <$PLACE/in >$PLACE/out & exec 3>$PLACE/in 4<$PLACE/out; for n in 1 2; do echo mailmap true >&3; echo info HEAD >&3; read line <&4; echo $line; done; exec 3>&-; wait $!; echo $?; rm $PLACE/in $PLACE/out",
     "printf 'pack-1.idx\\n' | git multi-pack-index write --stdin-packs; printf '\"f' | git checkout-index --stdin; echo $?; printf '\"f\\n' | git reset --pathspec-from-file=-; echo $?",
 ];
@@ -246,7 +249,8 @@ fn nothing_calls_itself_without_end() {
     std::fs::create_dir(scene.at("other")).unwrap();
     std::fs::copy(HEDGEROW, scene.at("hedgerow")).unwrap();
     symlink(scene.at("hedgerow"), scene.at("other/git")).unwrap();
-    let alone = "git log -1 --format=%s && git status -s && git fetch -q && git co -q side && git co -q main";
+    let alone = "git log -1 --format=%s && git status -s && git fetch -q && git co -q side && git co -q main
+        printf 'HEAD\\n--\\nf1\\n' | git rev-list --count --stdin";
     for directories in [
         &["links"][..],
         &["links", "exec"],
@@ -262,7 +266,7 @@ fn nothing_calls_itself_without_end() {
     ] {
         let (outcome, _) = scene.run_with(first(directories), alone);
         let said = shown(&outcome.ok(&format!("{directories:?}")));
-        assert_eq!(said, "two\n?? untracked\n", "{directories:?}");
+        assert_eq!(said, "two\n?? untracked\n2\n", "{directories:?}");
     }
     let (outcome, _) = scene.run_with(first(&["links", "fork"]), "git log -1");
     let said = outcome.failed(128, "it is stopped");

@@ -100,7 +100,7 @@ const SCRIPTS: &[&str] = &[
     "printf 'HEAD\\n--\\nf1\\n' | git rev-list --stdin; echo $?; (echo HEAD; echo --; sleep 0.2; echo d1) | git rev-list --objects --stdin; echo $?; printf 'nope\\n' | git rev-list --stdin; echo $?",
     "printf 'HEAD\\n--\\nf1\\n' >$PLACE/in; (git rev-list --stdin; cat) <$PLACE/in; printf 'HEAD\\n--\\nf1\\n' | git -c core.x=y rev-list --stdin --count; rm $PLACE/in",
     "(echo HEAD; echo --; yes f1 | head -20000) | git rev-list --stdin; echo $?; (yes HEAD | head -20000; echo --; echo d1) | git rev-list --stdin; echo $?; printf 'HEAD\\n--\\nf1\\n' | git rev-list --stdin >/dev/full; echo $?",
-    "mkfifo $PLACE/in $PLACE/out; git cat-file --batch-command <$PLACE/in >$PLACE/out & exec 3>$PLACE/in 4<$PLACE/out; for n in 1 2; do echo mailmap true >&3; echo info HEAD >&3; read line <&4; echo $line; done; exec 3>&-; wait $!; echo $?; rm $PLACE/in $PLACE/out",
+    "printf 'mailmap true\\n' | git cat-file --batch-command 2>/dev/null || exit 0; mkfifo $PLACE/in $PLACE/out; git cat-file --batch-command <$PLACE/in >$PLACE/out & exec 3>$PLACE/in 4<$PLACE/out; for n in 1 2; do echo mailmap true >&3; echo info HEAD >&3; read line <&4; echo $line; done; exec 3>&-; wait $!; echo $?; rm $PLACE/in $PLACE/out",
     "printf 'pack-1.idx\\n' | git multi-pack-index write --stdin-packs; printf '\"f' | git checkout-index --stdin; echo $?; printf '\"f\\n' | git reset --pathspec-from-file=-; echo $?",
 ];
 

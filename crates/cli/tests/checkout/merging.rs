@@ -537,3 +537,37 @@ fn what_a_filter_strips_stays_in_a_file_that_is_not_changed() {
     }
     assert_eq!(pair.hedgerow.read("notebook"), b"code\nOUTPUT\n");
 }
+
+/// What files hold that the user has told git not to look at is put nowhere aside: they stay, unless the
+/// branches differ in them.
+#[test]
+fn files_that_are_left_alone_stay_in_a_switch_that_merges() {
+    let origin = Repository::init(&[]);
+    for path in ["conflict", "kept", "gone", "clean"] {
+        origin.write(path, "1\n");
+    }
+    origin.commit("first");
+    origin.git(&["checkout", "-q", "-b", "side"]);
+    origin.write("conflict", "side\n");
+    origin.commit("side");
+    origin.git(&["checkout", "-q", "main"]);
+    let mut pair = Pair::of(&origin, "files that are left alone");
+    pair.any_trees = true;
+    pair.each("local changes", |repository| {
+        repository.git(&["update-index", "--assume-unchanged", "kept", "gone"]);
+        repository.write("kept", "mine\n");
+        repository.remove("gone");
+        repository.write("conflict", "local\n");
+    });
+    if git_stashes() {
+        pair.checkout(&["-m", "side"]);
+        pair.assert_same_state();
+    } else {
+        let mut command = crate::HEDGEROW.command(&pair.hedgerow.root);
+        command.args(["checkout", "-m", "side"]);
+        assert_eq!(command.output().unwrap().status.code(), Some(0));
+    }
+    let kept = fs::read(pair.hedgerow.path("kept")).unwrap();
+    assert_eq!(kept, b"mine\n");
+    assert!(!pair.hedgerow.path("gone").exists());
+}

@@ -578,3 +578,112 @@ fn a_forced_switch_leaves_a_commit_that_is_missing() {
         assert_eq!(outcome.code, 0, "{words:?}");
     }
 }
+
+/// Hooks that the configuration names run like those of the directory, and before them: git does so since
+/// 2.54.
+#[test]
+fn hooks_of_the_configuration_run() {
+    let set = |repository: &Repository, settings: &[(&str, &str)]| {
+        for (key, value) in settings {
+            repository.git(&["config", "--add", key, value]);
+        }
+    };
+    let told: [(&[(&str, &str)], i32, &str); 7] = [
+        (&[("hook.a.event", "post-checkout"), ("hook.a.command", "echo a")], 0, "a 0 1\ndir\n"),
+        (
+            &[
+                ("hook.b.event", "post-checkout"),
+                ("hook.b.command", "exit 3;"),
+                ("hook.a.event", "post-checkout"),
+                ("hook.a.command", "echo a"),
+                ("hook.b.event", "post-checkout"),
+            ],
+            1,
+            "a 0 1\ndir\n",
+        ),
+        (
+            &[
+                ("hook.a.event", "post-checkout"),
+                ("hook.a.command", "echo a"),
+                ("hook.a.enabled", "no"),
+            ],
+            0,
+            "dir\n",
+        ),
+        (
+            &[
+                ("hook.a.event", "post-checkout"),
+                ("hook.a.command", "echo a"),
+                ("hook.post-checkout.enabled", "no"),
+            ],
+            0,
+            "dir\n",
+        ),
+        (
+            &[
+                ("hook.a.event", "post-checkout"),
+                ("hook.a.command", "echo a"),
+                ("hook.a.event", ""),
+            ],
+            0,
+            "dir\n",
+        ),
+        (
+            &[("hook.a.event", "pre-push")],
+            128,
+            "fatal: 'hook.a.command' must be configured or 'hook.a.event' must be removed; aborting.\n",
+        ),
+        (
+            &[("hook.update.event", "pre-push"), ("hook.update.command", "echo a")],
+            128,
+            "fatal: hook friendly-name 'update' collides with a known event name; please choose a \
+             different friendly-name\n",
+        ),
+    ];
+    let with_git = git_is_at_least(2, 55, "it has no hooks in its configuration");
+    for (settings, code, words) in told {
+        let origin = origin();
+        hook(&origin, "post-checkout", "echo dir");
+        set(&origin, settings);
+        let pair = Pair::of(&origin, &format!("{settings:?}"));
+        for (program, repository) in [(Program::Git, &pair.git), (HEDGEROW, &pair.hedgerow)] {
+            if program == Program::Git && !with_git {
+                continue;
+            }
+            let mut command = program.command(&repository.root);
+            let answer = command.args(["checkout", "-q", "other"]).output().unwrap();
+            let said = String::from_utf8(answer.stderr).unwrap();
+            let ids = ["other", "main"].map(|name| repository.ask(&["rev-parse", name]));
+            let said = said.replace(&format!("{} {} 1", ids[1], ids[0]), "0 1");
+            assert_eq!(
+                (answer.status.code(), &said[..]),
+                (Some(code), words),
+                "{settings:?}"
+            );
+        }
+    }
+    // What may be refused, is.
+    let origin = origin();
+    set(
+        &origin,
+        &[
+            ("hook.a.event", "reference-transaction"),
+            ("hook.a.command", "false"),
+        ],
+    );
+    for words in [
+        &["reset", "--hard", "other"][..],
+        &["switch", "other"],
+        &["checkout", "-b", "new"],
+    ] {
+        let mut command = HEDGEROW.command(&origin.root);
+        let answer = command.args(words).output().unwrap();
+        assert_eq!(answer.status.code(), Some(128), "{words:?}");
+        assert_eq!(
+            origin.ask(&["log", "-1", "--format=%s"]),
+            "first",
+            "{words:?}"
+        );
+        assert_eq!(origin.ask(&["status", "--porcelain"]), "", "{words:?}");
+    }
+}

@@ -134,6 +134,21 @@ fn force_is_required_unless_the_configuration_says_otherwise() {
     twins.line("part1", "clean");
 }
 
+/// Whatever git refuses to understand, it refuses before it removes anything.
+#[test]
+fn settings_for_columns_must_make_sense() {
+    let repository = Repository::init(&[]);
+    small(&repository);
+    for setting in ["column.ui=nonsense", "column.clean=always nonsense"] {
+        for program in [Program::Git, crate::HEDGEROW] {
+            let mut command = program.command(&repository.root);
+            command.args(["-c", setting, "clean", "-fdx"]);
+            assert_eq!(run(command).code, 128, "{setting}");
+            assert!(repository.path("new").exists(), "{setting}");
+        }
+    }
+}
+
 #[test]
 fn questions_are_left_to_git() {
     let twins = Twins::new("questions", small);

@@ -33,6 +33,14 @@ pub(super) fn examine(
         // What is only to be added later is a change, whatever the file holds.
         way != Way::Switch || flags.assume_valid || flags.skip_worktree || flags.intent_to_add
     });
+    if session.keeps_assumed {
+        let rows = states.iter_mut().zip(old.index.entries());
+        for (state, entry) in rows {
+            if entry.flags.assume_valid && !entry.flags.skip_worktree {
+                *state = State::Clean;
+            }
+        }
+    }
     let refreshed = settle(session, &mut states, &old.index)?;
     forget_behind_links(session, &mut states, &old.index)?;
     Ok((states, refreshed))

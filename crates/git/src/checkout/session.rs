@@ -19,6 +19,8 @@ pub(crate) struct Session<'r> {
     pub(crate) recursion: Option<Recursion>,
     /// No file is looked at: all are as the index has them.
     pub(crate) trusts_index: bool,
+    /// Files that the user has told git not to look at are as the index has them, unless they move.
+    pub(crate) keeps_assumed: bool,
     /// How changed files are told that stay outside the sparse checkout.
     pub(crate) sparse_words: SparseWords,
 }
@@ -107,6 +109,7 @@ impl<'r> Session<'r> {
         Session {
             recursion: None,
             trusts_index: false,
+            keeps_assumed: false,
             sparse_words: SparseWords::default(),
             worktree,
             lock: None,

@@ -11,7 +11,6 @@ use super::shares::{adopt, forget_notes, keep_share, note_written, refuse_in_sha
 use super::submodules::list_differing;
 use super::transition::{transition, Effect, Rules, Start, Transition};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
-use crate::repository::Hook;
 use crate::tree::Difference;
 use crate::worktree::compare::Refreshed;
 use crate::worktree::sparse::SparsePatterns;
@@ -237,10 +236,10 @@ impl Decision {
 /// Calls `prepare`. Returns whether that may have taken so long that somebody has saved files: it waited for
 /// a lock, or a hook ran.
 fn has_waited(session: &Session<'_>, prepare: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
-    let hook = session.repository.hook("reference-transaction")?;
+    let has_hook = session.repository.has_hook("reference-transaction")?;
     let start = Instant::now();
     prepare()?;
-    Ok(matches!(hook, Hook::Found(_)) || start.elapsed() > WAIT)
+    Ok(has_hook || start.elapsed() > WAIT)
 }
 
 /// Rejects files marked skip-worktree or assume-unchanged whose staged content is neither in `tree` nor

@@ -7,6 +7,7 @@
 mod choice;
 
 use crate::discover::OtherRepositories;
+use crate::display::Columns;
 use crate::others::{others, retain_others, IgnoredPaths, Wish};
 use crate::repository::Repository;
 use crate::status::exclusion::Rules;
@@ -105,6 +106,8 @@ pub enum CleanEvent {
 /// be removed is told in the result.
 pub fn clean(repository: &Repository, options: &Options) -> Result<Cleaned> {
     let work_tree = repository.require_work_tree()?;
+    // Nothing is shown in columns, but git refuses what it does not understand before it removes anything.
+    Columns::of(repository.config(), "clean")?;
     let requires_force = repository.config().bool("clean.requireForce")? != Some(false);
     if requires_force && options.force == 0 && !options.dry_run {
         let reason = "clean.requireForce is true and -f not given: refusing to clean";

@@ -4,6 +4,7 @@
 mod edit;
 mod environment;
 mod fsync;
+mod hooks;
 mod mounting;
 mod reftable;
 mod serving;

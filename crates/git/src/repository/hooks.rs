@@ -2,11 +2,12 @@
 
 use super::Repository;
 use crate::Result;
+use bstr::BString;
 use hedgerow_fs::{Exit, FileKind, Process};
 use hedgerow_pack::{oid, ObjectId};
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Read};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// No directory's name is longer (`PATH_MAX`).
@@ -21,6 +22,27 @@ pub enum Hook {
     NotExecutable(PathBuf),
     /// It is there and may run.
     Found(PathBuf),
+}
+
+/// What runs for a hook.
+#[derive(Clone, Debug)]
+enum Program {
+    /// A command for the shell.
+    Command(BString),
+    /// An executable file.
+    File(PathBuf),
+}
+
+/// How two programs ended together: zero only if both did so.
+fn both(first: Exit, second: Exit) -> Exit {
+    let status = |exit| match exit {
+        Exit::Status(status) => status,
+        Exit::Signal(signal) => 128 + signal,
+    };
+    match (first, second) {
+        (Exit::Status(0), other) | (other, Exit::Status(0)) => other,
+        _ => Exit::Status(status(first) | status(second)),
+    }
 }
 
 impl Repository {
@@ -43,6 +65,52 @@ impl Repository {
         })
     }
 
+    /// Whether anything runs for the hook `name`.
+    ///
+    /// # Errors
+    /// If the configuration of hooks makes no sense.
+    pub(crate) fn has_hook(&self, name: &str) -> Result<bool> {
+        Ok(!self.programs(name)?.is_empty())
+    }
+
+    /// What runs for the hook `name`, in order: what the configuration names comes first.
+    fn programs(&self, name: &str) -> Result<Vec<Program>> {
+        let commands = self.config.hook_commands(name)?.into_iter();
+        let mut programs: Vec<Program> = commands.map(Program::Command).collect();
+        if let Hook::Found(path) = self.hook(name)? {
+            programs.push(Program::File(path));
+        }
+        Ok(programs)
+    }
+
+    /// Runs what there is for the hook `name`, with `arguments` and `input`; `process` makes the rest.
+    /// Returns how it ended: as what failed, if anything did.
+    fn run_programs(
+        &self,
+        name: &str,
+        arguments: &[OsString],
+        input: &[u8],
+        process: impl Fn() -> Process,
+    ) -> Result<Option<Exit>> {
+        let mut exit = None;
+        for program in self.programs(name)? {
+            let mut process = process();
+            match program {
+                Program::File(path) => process.program = path,
+                Program::Command(command) => {
+                    process.program = "sh".into();
+                    let script = [&command[..], b" \"$@\""].concat();
+                    let words = [b"-c".to_vec(), script, command.into()];
+                    process.arguments = words.map(OsString::from_vec).into();
+                }
+            }
+            process.arguments.extend_from_slice(arguments);
+            let ended = process.run_with_input(input)?;
+            exit = Some(exit.map_or(ended, |before| both(before, ended)));
+        }
+        Ok(exit)
+    }
+
     /// Runs the `post-checkout` hook, if there is one that may run, and returns how it ended.
     /// `old` and `new` are the commits `HEAD` had and has, null for none; `is_branch` tells a
     /// switch of branches from a checkout of paths.
@@ -59,13 +127,9 @@ impl Repository {
         path: &Path,
         new: &oid,
     ) -> Result<Option<Exit>> {
-        let Hook::Found(program) = self.hook("post-checkout")? else {
-            return Ok(None);
-        };
         let null = self.null_id().to_string();
-        let process = Process {
-            program,
-            arguments: vec![null.into(), new.to_string().into(), "1".into()],
+        let arguments = [null.into(), new.to_string().into(), "1".into()];
+        let process = || Process {
             directory: Some(path.to_owned()),
             variables: [
                 self.path_with_git_programs(),
@@ -79,30 +143,26 @@ impl Repository {
             output_to_error: true,
             ..Process::default()
         };
-        Ok(Some(process.run_with_input(&[])?))
+        self.run_programs("post-checkout", &arguments, &[], process)
     }
 
     /// Runs the `post-checkout` hook of a new clone whose `HEAD` is `new`. As in git, it is told where
     /// the repository is.
     pub(crate) fn run_post_checkout_of_clone(&self, new: &oid) -> Result<Option<Exit>> {
-        let Hook::Found(program) = self.hook("post-checkout")? else {
-            return Ok(None);
-        };
         let null = self.null_id().to_string();
         let git_dir = self.git_dir.clone().into_os_string();
-        let process = Process {
-            program,
-            arguments: vec![null.into(), new.to_string().into(), "1".into()],
+        let arguments = [null.into(), new.to_string().into(), "1".into()];
+        let process = || Process {
             directory: Some(self.hook_base().to_owned()),
             variables: [
                 self.path_with_git_programs(),
-                vec![("GIT_DIR".into(), Some(git_dir))],
+                vec![("GIT_DIR".into(), Some(git_dir.clone()))],
             ]
             .concat(),
             output_to_error: true,
             ..Process::default()
         };
-        Ok(Some(process.run_with_input(&[])?))
+        self.run_programs("post-checkout", &arguments, &[], process)
     }
 
     /// Runs the `post-index-change` hook, if there is one that may run: the index was written.
@@ -127,18 +187,13 @@ impl Repository {
         arguments: Vec<OsString>,
         input: &[u8],
     ) -> Result<Option<Exit>> {
-        let Hook::Found(program) = self.hook(name)? else {
-            return Ok(None);
-        };
-        let process = Process {
-            program,
-            arguments,
+        let process = || Process {
             directory: Some(self.hook_base().to_owned()),
             variables: [self.path_with_git_programs(), self.child_variables()].concat(),
             output_to_error: true,
             ..Process::default()
         };
-        Ok(Some(process.run_with_input(input)?))
+        self.run_programs(name, &arguments, input, process)
     }
 
     /// `PATH` with git's own programs first, as git gives it to hooks, which read `git-sh-setup` from

@@ -137,6 +137,8 @@ impl Carrier<'_> {
         let options = self.options;
         let mut session = Session::begin(self.repository, options.threshold, &options.execution)?;
         session.recurse(options.recurse_submodules);
+        // Their changes are not put aside.
+        session.keeps_assumed = true;
         // What is put aside are changes of files, not those in submodules.
         if let Some(recursion) = &mut session.recursion {
             recursion.keeps_changes = true;

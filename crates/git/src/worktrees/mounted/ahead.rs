@@ -8,7 +8,7 @@
 use super::fill::Checkout;
 use crate::checkout::{Done, Unused};
 use crate::index::{Entry, Index};
-use crate::repository::{Hook, Repository};
+use crate::repository::Repository;
 use crate::tree::Difference;
 use crate::worktrees::populate::not_reset;
 use crate::Result;
@@ -22,8 +22,7 @@ use std::path::Path;
 /// Whether that is possible for the working tree of `linked`: whiteouts need root, and a hook that git runs
 /// after it has written the index expects all files.
 pub(super) fn can_write_ahead(linked: &Repository, is_privileged: bool) -> Result<bool> {
-    let hook = linked.hook("post-index-change")?;
-    Ok(is_privileged && !matches!(hook, Hook::Found(_)))
+    Ok(is_privileged && !linked.has_hook("post-index-change")?)
 }
 
 /// Writes into the layer `upper` what a commit has and the image below has not: its index is `image`, and

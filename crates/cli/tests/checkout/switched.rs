@@ -588,7 +588,8 @@ fn hooks_of_the_configuration_run() {
             repository.git(&["config", "--add", key, value]);
         }
     };
-    let told: [(&[(&str, &str)], i32, &str); 7] = [
+    type Told = (&'static [(&'static str, &'static str)], i32, &'static str);
+    let told: [Told; 7] = [
         (&[("hook.a.event", "post-checkout"), ("hook.a.command", "echo a")], 0, "a 0 1\ndir\n"),
         (
             &[

@@ -57,7 +57,7 @@ impl Config {
             let Some(name) = section.header().subsection_name() else {
                 continue;
             };
-            for (key, value) in section.body().clone() {
+            for (key, value) in section.body() {
                 let key = key.to_ascii_lowercase();
                 hooks.set(name, &key, value.as_ref())?;
             }

@@ -145,3 +145,28 @@ fn a_filter_that_fails_ends_a_checkout_of_paths_before_anything_is_removed() {
         pair.assert_same_state();
     }
 }
+
+/// Changes that are put aside for the switch, and put aside already: what is saved after that is in no entry.
+#[test]
+fn what_is_saved_while_changes_are_carried_over_stays() {
+    for (path, before) in [("f", "local\n"), ("f", "1\n"), ("new", "")] {
+        let repository = origin();
+        repository.write("f", "local\n");
+        repository.write("g", "local\n");
+        if path == "f" {
+            repository.write("f", before);
+        }
+        let script =
+            format!("grep -q ' HEAD$' && test \"$1\" = prepared && echo saved >{path}; exit 0");
+        hook(&repository, &script);
+        let mut command = start(&repository, &["checkout", "-m", "other"]);
+        command.wait().unwrap();
+        let content = std::fs::read_to_string(repository.path(path)).unwrap();
+        assert!(content.contains("saved"), "{path}: {content}");
+        let left = repository.run(
+            &["rev-parse", "-q", "--verify", "CHECKOUT_AUTOSTASH_HEAD"],
+            b"",
+        );
+        assert_ne!(left.code, 0);
+    }
+}

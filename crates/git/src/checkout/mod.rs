@@ -50,4 +50,4 @@ pub(crate) use switch::{move_to, try_to_switch};
 pub use switch::{short, switch, Autostash, SwitchOptions, Switched};
 pub use target::{Named, Start, Target, TargetTree};
 pub(crate) use transition::kind;
-pub(crate) use update::{update, update_amending, Move, Way};
+pub(crate) use update::{update, update_amending, Move, Way, WAIT};

@@ -23,7 +23,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 /// Whoever waits so long for a lock gives others the time to save a file.
-const WAIT: Duration = Duration::from_millis(50);
+pub(crate) const WAIT: Duration = Duration::from_millis(50);
 
 /// The trees to move between.
 pub(crate) struct Move<'a> {
@@ -98,7 +98,8 @@ pub(crate) fn update_amending(
         adopt(session, &old, &mut decision.next)?
     } else {
         let mut checked = decision.check(session, job, &old)?;
-        if checked.is_some() && has_waited(session, prepare)? && way != Way::Overwrite {
+        let keeps_files = way != Way::Overwrite || session.keeps_assumed;
+        if checked.is_some() && has_waited(session, prepare)? && keeps_files {
             // Files may have been saved meanwhile.
             session.end_filters();
             decision = decide(session, job, &old, sparse.as_ref())?;

@@ -11,7 +11,7 @@ use super::list::store_entry;
 use super::push::{record, PushOptions, PushOutcome};
 use crate::checkout::{
     move_to, short, try_to_switch, Autostash, LocalChange, Outcome, Session, SparseWords,
-    SwitchOptions, Switched, Target, Way,
+    SwitchOptions, Switched, Target, Way, WAIT,
 };
 use crate::merge::{ConflictStyle, Labels, TreeMerge};
 use crate::objects::ObjectWriter;
@@ -21,6 +21,7 @@ use crate::status::{tree_differences, DifferenceOptions};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
+use std::time::Instant;
 
 /// The reference that names the changes while they are nowhere else.
 const AUTOSTASH: &str = "CHECKOUT_AUTOSTASH_HEAD";
@@ -102,7 +103,11 @@ impl Carrier<'_> {
             session = self.begin()?;
         }
         let mut is_held = false;
+        let begun = Instant::now();
         let hold = &mut || {
+            if begun.elapsed() > WAIT || repository.has_hook("reference-transaction")? {
+                self.refuse_saved(&wish, &entry)?;
+            }
             self.hold(commit)?;
             is_held = true;
             Ok(())
@@ -112,6 +117,13 @@ impl Carrier<'_> {
             moved => moved?,
         };
         if !matches!(moved.switched.outcome, Outcome::Done(_)) {
+            if is_held {
+                let mut kept = Autostash {
+                    is_applied: true,
+                    ..Autostash::default()
+                };
+                self.let_go(commit, &mut kept)?;
+            }
             // Git puts the changes aside, finds that out, and brings them back; not what was staged.
             moved.switched.autostash = Some(Autostash {
                 is_applied: true,
@@ -131,6 +143,23 @@ impl Carrier<'_> {
             autostash.local_changes = self.local_changes()?;
         }
         Ok(MergingSwitch::Switched(Box::new(switched)))
+    }
+
+    /// Refuses to go on if files were saved since `entry` was made of them.
+    fn refuse_saved(&self, wish: &PushOptions, entry: &StashEntry) -> Result<()> {
+        let options = self.options;
+        let session = Session::read_only(self.repository, options.threshold, &options.execution)?;
+        let is_same = match record(&session, wish)? {
+            Ok(again) => self.repository.commit(&again.commit)?.tree == entry.tree,
+            Err(_) => false,
+        };
+        if is_same {
+            return Ok(());
+        }
+        Err(Error::Setup {
+            reason: "files were saved while a lock or a hook was waited for; nothing was changed"
+                .into(),
+        })
     }
 
     fn begin(&self) -> Result<Session<'_>> {

@@ -107,13 +107,11 @@ impl Header {
 /// The sum of all bytes of a header, with the checksum field counted as blanks; for unsigned bytes,
 /// and for signed bytes as in some old programs.
 pub(crate) fn checksums(block: &Block) -> (u32, i32) {
-    let mut sums = (0u32, 0i32);
-    for (at, byte) in block.iter().enumerate() {
-        let byte = if CHECKSUM.contains(&at) { b' ' } else { *byte };
-        sums.0 += u32::from(byte);
-        sums.1 += i32::from(byte as i8);
-    }
-    sums
+    let mut summed = *block;
+    summed[CHECKSUM].fill(b' ');
+    let unsigned: u32 = summed.iter().map(|byte| u32::from(*byte)).sum();
+    let negative: u32 = summed.iter().map(|byte| u32::from(byte >> 7)).sum();
+    (unsigned, unsigned as i32 - 256 * negative as i32)
 }
 
 /// The bytes of a field before the first NUL.

@@ -96,7 +96,7 @@ pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};
 pub use range_lock::RangeLock;
 pub use single_writer::Claim;
-pub use spool_file::SpoolFile;
+pub use spool_file::{is_zero, SpoolFile};
 pub use standard_input::{InputBefore, StandardInput};
 pub use standard_output::StandardOutput;
 pub use stat::{device_numbers, FileKind, Stat, Timestamp};

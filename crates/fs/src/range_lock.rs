@@ -16,7 +16,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// of any number of things, and nothing is left of a process that was killed.
 #[derive(Debug)]
 pub struct RangeLock {
-    _file: OwnedFd,
+    file: OwnedFd,
+    at: u64,
 }
 
 impl RangeLock {
@@ -26,13 +27,22 @@ impl RangeLock {
         let file = open(path)?;
         loop {
             if try_lock(&file, at).map_err(|source| Error::new("lock", path, source))? {
-                return Ok(Some(RangeLock { _file: file }));
+                return Ok(Some(RangeLock { file, at }));
             }
             if is_cancelled() {
                 return Ok(None);
             }
             std::thread::sleep(PAUSE);
         }
+    }
+}
+
+impl Drop for RangeLock {
+    /// A process that was just started may have the file open until its program is loaded; it is unlocked all
+    /// the same.
+    fn drop(&mut self) {
+        // It is closed now, and the lock ends with that at the latest.
+        let _ = set_lock(&self.file, self.at, libc::F_UNLCK);
     }
 }
 
@@ -46,24 +56,28 @@ fn open(path: &Path) -> Result<OwnedFd> {
 }
 
 /// Whether the lock is ours now; false if another one holds it.
-#[allow(unsafe_code)]
 fn try_lock(file: &OwnedFd, at: u64) -> io::Result<bool> {
     fault::check(Op::Lock)?;
+    match set_lock(file, at, libc::F_WRLCK) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) if error.raw_os_error() == Some(libc::EACCES) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[allow(unsafe_code)]
+fn set_lock(file: &OwnedFd, at: u64, kind: libc::c_int) -> io::Result<()> {
     // SAFETY: all fields are numbers, for which zero is a value.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-    lock.l_type = libc::F_WRLCK as libc::c_short;
+    lock.l_type = kind as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
     lock.l_start = (at >> 1) as libc::off_t;
     lock.l_len = 1;
     // SAFETY: the descriptor is open, and the structure lives until the call returns.
-    let outcome = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) };
-    if outcome == 0 {
-        return Ok(true);
-    }
-    match io::Error::last_os_error() {
-        error if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-        error if error.raw_os_error() == Some(libc::EACCES) => Ok(false),
-        error => Err(error),
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

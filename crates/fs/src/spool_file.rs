@@ -7,6 +7,9 @@ use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// So many zeros are not written.
+const HOLE_BYTES: usize = 64 << 10;
+
 /// An unnamed file for data needed only while the process runs: it is written sequentially, then
 /// read at any offset, and removed when it is closed, however the process ends.
 #[derive(Debug)]
@@ -41,8 +44,26 @@ impl SpoolFile {
         self.length
     }
 
-    /// Appends `content`.
-    pub fn append(&mut self, mut content: &[u8]) -> Result<()> {
+    /// Appends `content`. Long zeros in it take no space.
+    pub fn append(&mut self, content: &[u8]) -> Result<()> {
+        let mut is_short = false;
+        for piece in content.chunks(HOLE_BYTES) {
+            is_short = piece.len() == HOLE_BYTES && is_zero(piece);
+            if is_short {
+                self.length += HOLE_BYTES as u64;
+            } else {
+                self.write(piece)?;
+            }
+        }
+        if is_short {
+            let lengthened = fault::check(Op::Write)
+                .and_then(|()| Ok(rustix::fs::ftruncate(&self.fd, self.length)?));
+            lengthened.map_err(|source| self.failed(source))?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, mut content: &[u8]) -> Result<()> {
         while !content.is_empty() {
             let written = fault::check(Op::Write)
                 .and_then(|()| Ok(rustix::io::pwrite(&self.fd, content, self.length)?));
@@ -67,6 +88,12 @@ impl SpoolFile {
     fn failed(&self, source: io::Error) -> Error {
         Error::new("write to a temporary file in", &self.directory, source)
     }
+}
+
+/// Whether all bytes are zero.
+pub fn is_zero(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<16>();
+    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
 }
 
 fn create_unnamed(directory: &Path) -> io::Result<OwnedFd> {
@@ -124,5 +151,25 @@ mod tests {
         }
         let error = SpoolFile::create(&directory.path().join("none")).unwrap_err();
         assert!(error.to_string().starts_with("cannot create a temporary"));
+    }
+
+    #[test]
+    fn long_zeros_take_no_space() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spool = SpoolFile::create(directory.path()).unwrap();
+        let mut content = vec![0; 3 << 20];
+        content[1 << 20] = 1;
+        let mut expected = Vec::new();
+        for bytes in [content.len(), 70_000, 5, 2 << 20] {
+            spool.append(&content[..bytes]).unwrap();
+            expected.extend_from_slice(&content[..bytes]);
+        }
+        assert_eq!(spool.length(), expected.len() as u64);
+        let stat = rustix::fs::fstat(&spool.fd).unwrap();
+        assert_eq!(stat.st_size, expected.len() as i64);
+        assert!(stat.st_blocks * 512 <= 512 << 10, "{stat:?}");
+        let mut found = vec![1; expected.len() + 1];
+        let count = spool.into_read_file().read_at(&mut found, 0).unwrap();
+        assert!(found[..count] == expected);
     }
 }

@@ -1,6 +1,7 @@
 //! Digests, by which equal contents are found without comparing them.
 
 use crate::gather::Bytes;
+use hedgerow_fs::is_zero;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -33,12 +34,6 @@ pub fn digests(bytes: &Bytes, block_bytes: usize) -> Vec<Digest> {
                 .collect()
         }
     }
-}
-
-/// Whether all bytes are zero.
-pub fn is_zero(bytes: &[u8]) -> bool {
-    let (words, rest) = bytes.as_chunks::<16>();
-    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
 }
 
 fn hash(bytes: &[u8]) -> Digest {

@@ -2,13 +2,14 @@
 //! entries and their order, not on the workers.
 
 use crate::buffers::{Buffer, Buffers};
-use crate::digest::{is_zero, Digest, FileDigest, LargeFiles, ZEROS};
+use crate::digest::{Digest, FileDigest, LargeFiles, ZEROS};
 use crate::fragments::{Fragments, Tail};
 use crate::gather::{Begun, Bytes, ContentId, Gathered, PIECE_BYTES};
 use crate::item::Treatment;
 use crate::runs::Runs;
 use crate::Entry;
 use crate::{FragmentPolicy, WriteError};
+use hedgerow_fs::is_zero;
 use hedgerow_tree::NodeError;
 use std::collections::HashMap;
 use std::ops::Range;

@@ -7,6 +7,7 @@ use crate::error::Malformed;
 use crate::numbers::parse_decimal;
 use crate::sparse::MapBuilder;
 use crate::xattr;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The records that apply to a member.
@@ -215,8 +216,9 @@ fn parse_time(value: &[u8]) -> Option<(i64, u32)> {
         Some(digits) => (true, digits),
         None => (false, value),
     };
-    let point = digits.iter().position(|byte| *byte == b'.');
-    let (whole, fraction) = digits.split_at(point.unwrap_or(digits.len()));
+    let plain = without_exponent(digits)?;
+    let point = plain.iter().position(|byte| *byte == b'.');
+    let (whole, fraction) = plain.split_at(point.unwrap_or(plain.len()));
     let seconds = i64::try_from(parse_decimal(whole)?).ok()?;
     let fraction = fraction.get(1..).unwrap_or_default();
     if !fraction.iter().all(u8::is_ascii_digit) {
@@ -233,6 +235,33 @@ fn parse_time(value: &[u8]) -> Option<(i64, u32)> {
         0 => Some((-seconds, 0)),
         back => Some((-seconds - 1, 1_000_000_000 - back)),
     }
+}
+
+/// A number like `1.5e-05`, as Python writes times near the epoch, without its exponent.
+fn without_exponent(digits: &[u8]) -> Option<Cow<'_, [u8]>> {
+    /// No time has more digits.
+    const MOST: u32 = 40;
+    let Some(mark) = digits.iter().position(|byte| *byte == b'e') else {
+        return Some(Cow::Borrowed(digits));
+    };
+    let (mantissa, exponent) = (digits.get(..mark)?, digits.get(mark + 1..)?);
+    let exponent: i32 = std::str::from_utf8(exponent).ok()?.parse().ok()?;
+    let (whole, fraction) = match mantissa.iter().position(|byte| *byte == b'.') {
+        Some(point) => (&mantissa[..point], &mantissa[point + 1..]),
+        None => (mantissa, &b""[..]),
+    };
+    if exponent.unsigned_abs() > MOST || whole.is_empty() {
+        return None;
+    }
+    let zeros = vec![b'0'; exponent.unsigned_abs() as usize];
+    let all = if exponent < 0 {
+        [&zeros, whole, fraction].concat()
+    } else {
+        [whole, fraction, &zeros].concat()
+    };
+    let point = whole.len() + exponent.max(0) as usize;
+    let (whole, fraction) = all.split_at_checked(point)?;
+    Some(Cow::Owned([whole, b".", fraction].concat()))
 }
 
 /// Formats a time for a record.

@@ -2,12 +2,18 @@
 
 use super::map::Map;
 use super::{Image, Inode, Piece, Stored};
+use hedgerow_fs::is_zero;
 use hedgerow_image::{Error, Part, Result};
 use hedgerow_tree::{Content, NodeError, NodeKind};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Larger clusters are not cached.
 const CACHED_BYTES: usize = 1 << 20;
+/// Fewer zeros than this are not worth a hole.
+const HOLE_BYTES: usize = 64 << 10;
+/// Holes begin and end where file systems have blocks.
+const BLOCK_BYTES: usize = 4 << 10;
 
 /// The pieces of a content in order.
 pub struct Pieces<'i> {
@@ -192,18 +198,22 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// The content of a regular file of an image.
+/// The content of a regular file of an image. Clusters have no holes, so long runs of zeros in them are
+/// found when they are read.
 pub(super) struct InFile {
     image: Arc<Image>,
     inode: Inode,
     map: Option<Map>,
+    /// Where the next piece begins.
     offset: u64,
     /// The piece at `offset`, if it is known.
     piece: Option<Piece>,
-    /// A piece that is longer than the caller's buffer.
+    /// The piece before that.
     content: Vec<u8>,
     /// Number of bytes of `content` already returned.
     taken: usize,
+    /// The next hole in `content` behind them; empty if there is none.
+    zeros: Range<usize>,
 }
 
 impl InFile {
@@ -216,6 +226,7 @@ impl InFile {
             piece: None,
             content: Vec::new(),
             taken: 0,
+            zeros: 0..0,
         }
     }
 
@@ -230,42 +241,102 @@ impl InFile {
         Ok(self.piece)
     }
 
+    /// Reads the piece at `offset`, which is known, or the first `most` bytes of it.
+    fn load(&mut self, mut piece: Piece, most: u64) -> Result<()> {
+        piece.length = piece.length.min(most);
+        self.piece = None;
+        self.offset += piece.length;
+        self.taken = 0;
+        self.zeros = 0..0;
+        self.image.read_piece(&piece, &mut self.content)?;
+        self.find_zeros();
+        Ok(())
+    }
+
+    /// Finds the next hole in what is left of `content`.
+    fn find_zeros(&mut self) {
+        let begin = self.offset - self.content.len() as u64;
+        self.zeros = long_zeros(&self.content, begin, self.taken);
+    }
+
     fn read_on(&mut self, buffer: &mut [u8]) -> Result<usize> {
         if self.taken >= self.content.len() {
-            let Some(mut piece) = self.next_piece()? else {
+            let Some(piece) = self.next_piece()? else {
                 return Ok(0);
             };
-            if piece.stored == Stored::Hole {
-                // A reader that does not ask for holes gets them in parts.
-                piece.length = piece.length.min(buffer.len() as u64);
-            }
-            self.piece = None;
-            self.offset += piece.length;
-            self.taken = 0;
-            self.image.read_piece(&piece, &mut self.content)?;
+            // A reader that does not ask for holes gets them in parts.
+            let is_hole = piece.stored == Stored::Hole;
+            self.load(
+                piece,
+                if is_hole {
+                    buffer.len() as u64
+                } else {
+                    u64::MAX
+                },
+            )?;
         }
-        let rest = self.content.get(self.taken..).unwrap_or_default();
+        let end = match &self.zeros {
+            zeros if zeros.is_empty() => self.content.len(),
+            zeros if self.taken < zeros.start => zeros.start,
+            zeros => zeros.end,
+        };
+        let rest = self.content.get(self.taken..end).unwrap_or_default();
         let count = rest.len().min(buffer.len());
         for (to, from) in buffer.iter_mut().zip(rest) {
             *to = *from;
         }
         self.taken += count;
+        if self.taken == self.zeros.end {
+            self.find_zeros();
+        }
         Ok(count)
     }
 
     fn pass_hole(&mut self) -> Result<u64> {
         let mut passed = 0;
-        while self.taken >= self.content.len() {
+        loop {
+            if self.zeros.contains(&self.taken) {
+                passed += (self.zeros.end - self.taken) as u64;
+                self.taken = self.zeros.end;
+                self.find_zeros();
+            }
+            if self.taken < self.content.len() {
+                return Ok(passed);
+            }
             match self.next_piece()? {
                 Some(piece) if piece.stored == Stored::Hole => {
                     passed += piece.length;
                     self.offset += piece.length;
                     self.piece = None;
                 }
-                _ => break,
+                Some(piece) => self.load(piece, u64::MAX)?,
+                None => return Ok(passed),
             }
         }
-        Ok(passed)
+    }
+}
+
+/// The first run of at least [`HOLE_BYTES`] zeros in `content`, which begins at the byte `begin` of a file, at or
+/// behind `from`: whole blocks of the file. Empty if there is none.
+fn long_zeros(content: &[u8], begin: u64, from: usize) -> Range<usize> {
+    let behind_block = (begin.wrapping_add(from as u64) % BLOCK_BYTES as u64) as usize;
+    let mut at = from + (BLOCK_BYTES - behind_block) % BLOCK_BYTES;
+    let mut run = at..at;
+    while let Some(block) = content.get(at..at + BLOCK_BYTES) {
+        at += BLOCK_BYTES;
+        if is_zero(block) {
+            run.end = at;
+            continue;
+        }
+        if run.len() >= HOLE_BYTES {
+            return run;
+        }
+        run = at..at;
+    }
+    if run.len() >= HOLE_BYTES {
+        run
+    } else {
+        0..0
     }
 }
 

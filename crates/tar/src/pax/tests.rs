@@ -88,7 +88,30 @@ fn times_have_fractions_and_signs() {
     assert_eq!(parse_time(b"-1.0000000011"), Some((-2, 999_999_998)));
     assert_eq!(parse_time(b"-1.9999999999"), Some((-2, 0)));
     assert_eq!(parse_time(b"5."), Some((5, 0)));
-    for text in ["", "-", ".", ".5", "--1", "1e3", "9223372036854775808"] {
+    for (text, time) in [
+        ("1e-09", (0, 1)),
+        ("1.5e-05", (0, 15_000)),
+        ("-2.5e-05", (-1, 999_975_000)),
+        ("1e-10", (0, 0)),
+        ("1.25e+3", (1250, 0)),
+        ("1e3", (1000, 0)),
+        ("1.5e0", (1, 500_000_000)),
+    ] {
+        assert_eq!(parse_time(text.as_bytes()), Some(time), "{text}");
+    }
+    let exponents = [
+        "e1",
+        "1e",
+        "1e+",
+        "1e1e1",
+        "1e41",
+        "1e-2147483648",
+        "1e30",
+        "1.x5e1",
+        "1e 1",
+    ];
+    let others = ["", "-", ".", ".5", "--1", "9223372036854775808"];
+    for text in exponents.into_iter().chain(others) {
         assert_eq!(parse_time(text.as_bytes()), None, "{text}");
     }
     assert_eq!(format_time(i64::MIN, 1), "-9223372036854775807.999999999");

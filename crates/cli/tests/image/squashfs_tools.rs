@@ -274,6 +274,13 @@ fn contents_of_matching_files_are_printed() {
         assert_eq!(text(&ours), text(&theirs), "{words:?}");
         assert_eq!(ours.status.code(), theirs.status.code(), "{words:?}");
     }
+    if Path::new("/dev/full").exists() {
+        let script = "exec own/unsquashfs -cat image f1 >/dev/full";
+        let full = run(home.path(), "sh", &["-c", script]);
+        let said = String::from_utf8_lossy(&full.stderr).into_owned();
+        assert!(said.contains("cannot write 'standard output': "), "{said}");
+        assert_eq!(full.status.code(), Some(1));
+    }
 }
 
 #[test]

@@ -141,9 +141,8 @@ fn size_of(image: &Image, node: &Node) -> Result<u64, String> {
     if !matches!(node.kind, NodeKind::Directory | NodeKind::Symlink) {
         return Ok(node.size_bytes);
     }
-    let found = image
-        .find(&node.path)
-        .and_then(|inode| image.metadata(&inode));
+    let inode = image.find(&node.path);
+    let found = inode.and_then(|inode| image.metadata(&inode));
     found
         .map(|metadata| metadata.size_bytes)
         .map_err(|error| error.to_string())
@@ -159,7 +158,9 @@ pub fn cat(image: &Arc<Image>, arguments: &Arguments) -> Result<u8, String> {
             match written {
                 Ok(()) => {}
                 Err(ContentError::Write(error)) => {
-                    crate::walk::closed_pipe_is_fine(error).map_err(|error| error.to_string())?;
+                    let unwritten = |reason| format!("cannot write 'standard output': {reason}");
+                    let told = crate::walk::closed_pipe_is_fine(error);
+                    told.map_err(|error| unwritten(hedgerow_fs::reason(&error)))?;
                 }
                 Err(error) => {
                     CONSOLE.complain(format_args!("'{}': {error}", path.as_bstr()));

@@ -6,7 +6,6 @@ use rustix::fs::{AtFlags, Gid, Mode, OFlags, RawDir, SeekFrom, Stat, Timestamps,
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
@@ -91,8 +90,8 @@ pub(crate) struct Entry {
 /// All entries of an open directory, `.` and `..` included.
 pub(crate) fn list(directory: &OwnedFd) -> io::Result<Vec<Entry>> {
     rustix::fs::seek(directory, SeekFrom::Start(0))?;
-    let mut buffer = vec![MaybeUninit::uninit(); 64 << 10];
-    let mut raw = RawDir::new(directory, &mut buffer);
+    let mut buffer = Vec::with_capacity(64 << 10);
+    let mut raw = RawDir::new(directory, buffer.spare_capacity_mut());
     let mut entries = Vec::new();
     while let Some(entry) = raw.next() {
         let entry = entry?;

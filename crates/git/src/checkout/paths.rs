@@ -261,9 +261,14 @@ fn carry_out(
         return Ok(Err(next.rejects));
     }
     let obstacles = in_the_way(session, &next, &states)?;
+    // A patch is taken back by removing first.
+    let removed = next.removals.iter().filter(|_| options.like_patch);
+    let removed: BTreeSet<&BStr> = removed
+        .map(|removal| old.index.path(&old.index.entries()[removal.row as usize]))
+        .collect();
     let direction = Direction::CheckIn {
         listed: None,
-        is_gone: &|path| replaced_attributes.contains(path),
+        is_gone: &|path| replaced_attributes.contains(path) || removed.contains(path),
     };
     let recreated = match options.unmerged {
         Unmerged::Merge(style) => Some(Recreated::stand_in(session, &mut next, style, &mut done)?),

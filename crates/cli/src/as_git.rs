@@ -6,7 +6,7 @@ use crate::failure::{Failure, FATAL, USAGE};
 use crate::output::Output;
 use hedgerow::clone::{help_with_bundles, BUNDLES};
 use hedgerow::repository::InPlaceOf;
-use hedgerow::shim::{choose, Handover, Variables};
+use hedgerow::shim::{choose, words_of_git, Handover, Variables};
 use hedgerow_fs::{StandardInput, StandardOutput};
 use std::ffi::OsString;
 use std::path::Path;
@@ -44,11 +44,9 @@ static CALL: OnceLock<Call> = OnceLock::new();
 /// # Errors
 /// The real git cannot be reached.
 pub fn begin() -> Result<bool, Failure> {
-    let words = environment::words();
-    let name = words.first().and_then(|own| Path::new(own).file_name());
-    if name.is_none_or(|name| name != "git") {
+    let Some(words) = words_of_git(environment::words()) else {
         return Ok(false);
-    }
+    };
     let variables = environment::variables();
     let ours = match choose(&words, &variables) {
         Ok(ours) => ours,

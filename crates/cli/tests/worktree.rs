@@ -476,6 +476,21 @@ fn working_trees_are_kept_in_order_as_by_git() {
         ],
         &[
             "r: add ../w",
+            "r: $ mv ../w ../x; mkdir -p deep/er",
+            "r/deep/er: repair ../../../x",
+            "r/deep/er: repair x",
+            "r/.git: repair ../x",
+            "r/deep/er: repair ../x",
+            "r: list",
+        ],
+        &[
+            "r: add ../w",
+            "r: $ mv ../w ../x",
+            "r/.git: repair ../../x",
+            "r: list",
+        ],
+        &[
+            "r: add ../w",
             "w: $ echo gitdir: nowhere >.git",
             "r: repair",
             "w: ! status",

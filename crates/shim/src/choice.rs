@@ -5,6 +5,7 @@ use crate::table;
 use crate::variables::Variables;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Global options whose value is a separate word, besides those that [`take`] takes.
 const WITH_VALUE: [&str; 1] = ["-C"];
@@ -27,6 +28,22 @@ pub struct Gits {
     pub because: String,
     /// The programs that git starts may be hedgerow: the caller did not choose them itself.
     pub may_call_us: bool,
+}
+
+/// Git's programs that others start by names of their own, as ssh does on a server.
+const BY_NAME: [&str; 3] = ["receive-pack", "upload-archive", "upload-pack"];
+
+/// The words of a call of `git`, if `words` are one: of a link `git`, or of one `git-upload-pack`, which is
+/// `git upload-pack`.
+pub fn words_of_git(mut words: Vec<OsString>) -> Option<Vec<OsString>> {
+    let name = Path::new(words.first()?).file_name()?.as_bytes();
+    if name == b"git" {
+        return Some(words);
+    }
+    let command = name.strip_prefix(b"git-")?;
+    let command = BY_NAME.iter().find(|known| known.as_bytes() == command)?;
+    words.splice(..1, ["git".into(), command.into()]);
+    Some(words)
 }
 
 /// Decides about the call with these words, of which the first is the program.

@@ -21,7 +21,7 @@ mod table;
 mod variables;
 
 pub use assisted::{AssistedGit, Helper};
-pub use choice::{choose, Gits, Ours};
+pub use choice::{choose, words_of_git, Gits, Ours};
 pub use globals::{take, Misuse, Taken};
 pub use handover::{Handover, HandoverError};
 pub use links::{install, remove, state, LinksError, State};

@@ -85,7 +85,7 @@ pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Fail
             "the clone was made, but its name cannot be guessed",
         ));
     };
-    let repository = Repository::open_at(place.path(), &environment)?;
+    let repository = Repository::open_clone(place.path(), &environment)?;
     let first = First {
         repository,
         command,

@@ -28,6 +28,7 @@ mod sparse_found;
 mod split;
 mod stash;
 mod support;
+mod surroundings;
 mod switched;
 mod trees;
 mod words;

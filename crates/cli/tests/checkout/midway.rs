@@ -1,6 +1,6 @@
 //! What is left where files are saved while a command waits, or where it ends midway.
 
-use crate::support::{Pair, Repository};
+use crate::support::{Pair, Repository, RunHedgerow};
 use crate::HEDGEROW;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
@@ -168,5 +168,43 @@ fn what_is_saved_while_changes_are_carried_over_stays() {
             b"",
         );
         assert_ne!(left.code, 0);
+    }
+}
+
+/// A populated submodule may have the only copy of its history. Git deletes it for a file of its name.
+#[test]
+fn a_checkout_of_paths_deletes_no_submodule() {
+    for words in [
+        &["checkout", "other", "--", "s"][..],
+        &["checkout", "--no-overlay", "other", "--", "."],
+        &["restore", "-s", "other", "."],
+        &["restore", "-s", "other", "-S", "-W", "s"],
+    ] {
+        let repository = Repository::init(&[]);
+        repository.write("f", "1\n");
+        repository.commit("first");
+        repository.git(&["checkout", "-q", "-b", "other"]);
+        repository.write("f", "2\n");
+        repository.write("s", "2\n");
+        repository.commit("second");
+        repository.git(&["checkout", "-q", "main"]);
+        repository.git(&["init", "-q", "s"]);
+        repository.write("s/file", "1\n");
+        repository.git(&["-C", "s", "add", "."]);
+        repository.git(&["-C", "s", "commit", "-q", "-m", "inner"]);
+        repository.git(&["-c", "advice.addEmbeddedRepo=false", "add", "s"]);
+        repository.commit("with a submodule");
+        let outcome = repository.hedgerow(words);
+        assert_eq!(outcome.code, 1, "{words:?}: {outcome:?}");
+        let said = "error: cannot create 's': a submodule is there\n";
+        assert_eq!(outcome.stderr, said, "{words:?}");
+        assert_eq!(repository.ask(&["-C", "s", "log", "--format=%s"]), "inner");
+        assert_eq!(repository.read("s/file"), b"1\n", "{words:?}");
+        assert_eq!(repository.ask(&["status", "--porcelain"]), "", "{words:?}");
+        // Its place is free without a repository.
+        std::fs::remove_dir_all(repository.path("s/.git")).unwrap();
+        let outcome = repository.hedgerow(words);
+        assert_eq!(outcome.code, 0, "{words:?}: {outcome:?}");
+        assert_eq!(repository.read("s"), b"2\n", "{words:?}");
     }
 }

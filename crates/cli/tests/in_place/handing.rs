@@ -276,6 +276,23 @@ fn nothing_calls_itself_without_end() {
     );
 }
 
+/// A server's programs have names of their own.
+#[test]
+fn links_by_the_names_of_programs_of_a_server_are_gits() {
+    let scene = Scene::new();
+    let links = scene.at("links");
+    let path = path_with(&links);
+    for name in ["git-upload-pack", "git-receive-pack"] {
+        symlink(HEDGEROW, links.join(name)).unwrap();
+        let asked = format!("{name} --http-backend-info-refs . | head -c 1000");
+        let (ours, _) = scene.run_with(&path, &asked);
+        let gits = format!("PATH=$(echo \"$PATH\" | sed 's#[^:]*/links:##'); {asked}");
+        let (git, _) = scene.run_with(&path, &gits);
+        assert!(shown(&git.stdout).contains("refs/heads/main"), "{git:?}");
+        assert_eq!(shown(&ours.stdout), shown(&git.stdout), "{ours:?}");
+    }
+}
+
 #[test]
 fn without_any_git_the_rest_works() {
     let scene = Scene::new();

@@ -173,6 +173,8 @@ fn settings_that_make_no_sense_are_refused() {
         ("status.renameLimit", "many"),
         ("diff.renames", "maybe"),
         ("diff.renameLimit", "many"),
+        ("diff.algorithm", "nonsense"),
+        ("diff.algorithm", "patience"),
         ("status.color", "maybe"),
         ("color.ui", "maybe"),
         ("color.pager", "maybe"),

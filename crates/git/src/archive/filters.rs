@@ -47,6 +47,7 @@ impl Filters {
             context: FilterContext {
                 directory: directory.into(),
                 environment: repository.child_variables(),
+                git_programs: Some(repository.git_programs()),
                 reference: source.reference.clone(),
                 treeish: treeish.or(Some(source.tree)),
                 can_delay: false,

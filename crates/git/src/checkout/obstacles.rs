@@ -297,7 +297,7 @@ impl Inquiry<'_> {
             Place::Directory => {
                 if self.is_where_the_user_is(path) {
                     rejects.add(Reason::CurrentDirectory, path);
-                } else if self.is_populated_module(path)? {
+                } else if is_populated_submodule(self.root, self.old, path)? {
                     // Git would delete it, with possibly the only copy of its history.
                     if !force {
                         rejects.add(Reason::DirectoryNotClean, path);
@@ -386,12 +386,6 @@ impl Inquiry<'_> {
         self.untracked == Untracked::KeepBeside && known.is_ok_and(is_file)
     }
 
-    fn is_populated_module(&self, path: &BStr) -> Result<bool> {
-        let is_module = self.old.find(path, Stage::Merged);
-        let is_module = is_module.is_ok_and(|row| self.old.entries()[row].mode == Mode::Gitlink);
-        Ok(is_module && self.root.open_dir(path)?.stat(b".git").is_ok())
-    }
-
     fn is_where_the_user_is(&self, path: &BStr) -> bool {
         self.current_directory == Some(path)
     }
@@ -447,6 +441,13 @@ impl Inquiry<'_> {
         }
         Ok(true)
     }
+}
+
+/// Whether the directory `path` is that of a submodule of `index` and has a repository.
+pub(crate) fn is_populated_submodule(root: &Dir, index: &Index, path: &BStr) -> Result<bool> {
+    let row = index.find(path, Stage::Merged);
+    let is_submodule = row.is_ok_and(|row| index.entries()[row].mode == Mode::Gitlink);
+    Ok(is_submodule && root.open_dir(path)?.stat(b".git").is_ok())
 }
 
 /// The first ancestor of a path that exists and is not a directory.

@@ -4,10 +4,10 @@
 use super::carry_out::{remove, write};
 use super::conflicts::{without_both_sides, Recreated};
 use super::examine::{settle, smudge_racy, smudge_unexamined, trust_stat};
-use super::obstacles::{clear, Obstacle};
+use super::obstacles::{clear, is_populated_submodule, Obstacle};
 use super::outcome::Done;
 use super::recursion::{Around, SubmoduleMoves};
-use super::rejects::Rejects;
+use super::rejects::{Reason, Rejects};
 use super::session::Session;
 use super::supplies::supplies;
 use super::transition::{removal, Remove, Transition, Write};
@@ -257,13 +257,29 @@ fn carry_out(
         moves_kept: &|row| chosen[row].1,
     };
     let submodules = SubmoduleMoves::plan(session, &around, &mut next)?;
+    let obstacles = in_the_way(session, &next, &states)?;
+    // Only where submodules move along does one go that has files.
+    if session.recursion.is_none() {
+        for obstacle in &obstacles {
+            let path = obstacle.path.as_bstr();
+            if obstacle.directory && is_populated_submodule(&session.root, &old.index, path)? {
+                let said = format!("error: cannot create '{path}': a submodule is there");
+                next.rejects.say(path, vec![said]);
+                next.rejects.add(Reason::Submodule, path);
+            }
+        }
+    }
     if !next.rejects.is_empty() {
         return Ok(Err(next.rejects));
     }
-    let obstacles = in_the_way(session, &next, &states)?;
+    // A patch is taken back by removing first.
+    let removed = next.removals.iter().filter(|_| options.like_patch);
+    let removed: BTreeSet<&BStr> = removed
+        .map(|removal| old.index.path(&old.index.entries()[removal.row as usize]))
+        .collect();
     let direction = Direction::CheckIn {
         listed: None,
-        is_gone: &|path| replaced_attributes.contains(path),
+        is_gone: &|path| replaced_attributes.contains(path) || removed.contains(path),
     };
     let recreated = match options.unmerged {
         Unmerged::Merge(style) => Some(Recreated::stand_in(session, &mut next, style, &mut done)?),

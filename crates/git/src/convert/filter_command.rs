@@ -41,9 +41,12 @@ pub(super) fn start(
     context: &FilterContext,
     cancel: &FilterCancel,
 ) -> io::Result<FilterProcess> {
-    let environment: Vec<_> = context
-        .environment
+    let programs = context.git_programs.as_ref();
+    let programs = programs.map(|programs| programs.variables());
+    let environment: Vec<_> = programs
         .iter()
+        .flatten()
+        .chain(&context.environment)
         .map(|(name, value)| (name.as_os_str(), value.as_deref()))
         .collect();
     let command = OsStr::from_bytes(command);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -11,6 +12,7 @@ use hedgerow_fs::FilterCancel;
 
 use super::filter_program::{Direction, File, FilterProgram, Outcome};
 use super::options::Driver;
+use crate::repository::GitPrograms;
 use crate::{Error, Result};
 
 /// Information that filter programs receive besides the content.
@@ -21,6 +23,8 @@ pub struct FilterContext {
     /// Variables to set, or to unset if there is no value. git sets `GIT_DIR` and `GIT_WORK_TREE`
     /// only in a clone and if they differ from what discovery would find.
     pub environment: Vec<(OsString, Option<OsString>)>,
+    /// Where git's own programs are; those come first in `PATH`.
+    pub git_programs: Option<Arc<GitPrograms>>,
     /// The full name of the reference that is checked out, if any.
     pub reference: Option<BString>,
     /// The commit or tree that is checked out.

@@ -120,6 +120,14 @@ pub(crate) fn configured_algorithm(config: &Config) -> Result<Option<Algorithm>>
     word.map(|word| algorithm(word.as_bstr())).transpose()
 }
 
+/// Refuses a `diff.algorithm` that does not exist, as git does where it may compare lines.
+pub(crate) fn check_algorithm(config: &Config) -> Result<()> {
+    match configured_algorithm(config) {
+        Ok(_) | Err(Error::NotBuilt { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// The algorithm that git calls `name`.
 pub fn algorithm(name: &BStr) -> Result<Algorithm> {
     match name.to_ascii_lowercase().as_slice() {

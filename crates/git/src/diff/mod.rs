@@ -12,7 +12,7 @@ mod promised;
 mod tests;
 
 pub use attributes::algorithm;
-pub(crate) use attributes::{configured_algorithm, DiffAttributes, Driver};
+pub(crate) use attributes::{check_algorithm, configured_algorithm, DiffAttributes, Driver};
 pub use contents::FileContents;
 pub(crate) use contents::FileWorker;
 pub use filter::KindFilter;

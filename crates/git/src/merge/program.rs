@@ -48,7 +48,7 @@ pub(super) fn merge(
         program: "sh".into(),
         arguments: vec!["-c".into(), OsString::from_vec(expanded.into())],
         directory: Some(top.to_owned()),
-        variables: repository.child_variables(),
+        variables: repository.program_variables(),
         output_to_error: false,
         ..Process::default()
     };

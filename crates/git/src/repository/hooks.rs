@@ -5,13 +5,10 @@ use crate::Result;
 use bstr::BString;
 use hedgerow_fs::{Exit, FileKind, Process};
 use hedgerow_pack::{oid, ObjectId};
-use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-
-/// No directory's name is longer (`PATH_MAX`).
-const PATH_LIMIT_BYTES: u64 = 4096;
 
 /// A hook as it was looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +129,7 @@ impl Repository {
         let process = || Process {
             directory: Some(path.to_owned()),
             variables: [
-                self.path_with_git_programs(),
+                self.git_programs.variables(),
                 vec![
                     self.prefix_variable(),
                     ("GIT_DIR".into(), None),
@@ -146,23 +143,11 @@ impl Repository {
         self.run_programs("post-checkout", &arguments, &[], process)
     }
 
-    /// Runs the `post-checkout` hook of a new clone whose `HEAD` is `new`. As in git, it is told where
-    /// the repository is.
+    /// Runs the `post-checkout` hook of a new clone whose `HEAD` is `new`.
     pub(crate) fn run_post_checkout_of_clone(&self, new: &oid) -> Result<Option<Exit>> {
         let null = self.null_id().to_string();
-        let git_dir = self.git_dir.clone().into_os_string();
-        let arguments = [null.into(), new.to_string().into(), "1".into()];
-        let process = || Process {
-            directory: Some(self.hook_base().to_owned()),
-            variables: [
-                self.path_with_git_programs(),
-                vec![("GIT_DIR".into(), Some(git_dir.clone()))],
-            ]
-            .concat(),
-            output_to_error: true,
-            ..Process::default()
-        };
-        self.run_programs("post-checkout", &arguments, &[], process)
+        let arguments = vec![null.into(), new.to_string().into(), "1".into()];
+        self.run_hook("post-checkout", arguments, &[])
     }
 
     /// Runs the `post-index-change` hook, if there is one that may run: the index was written.
@@ -189,26 +174,11 @@ impl Repository {
     ) -> Result<Option<Exit>> {
         let process = || Process {
             directory: Some(self.hook_base().to_owned()),
-            variables: [self.path_with_git_programs(), self.child_variables()].concat(),
+            variables: self.program_variables(),
             output_to_error: true,
             ..Process::default()
         };
         self.run_programs(name, &arguments, input, process)
-    }
-
-    /// `PATH` with git's own programs first, as git gives it to hooks, which read `git-sh-setup` from
-    /// there. Without a git that can be asked, `PATH` stays.
-    fn path_with_git_programs(&self) -> Vec<(OsString, Option<OsString>)> {
-        let programs = self.git_programs.get_or_init(ask_for_git_programs);
-        let mut path = match programs {
-            Some(programs) => programs.clone(),
-            None => return Vec::new(),
-        };
-        if let Some(others) = &self.environment.path {
-            path.push(":");
-            path.push(others);
-        }
-        vec![("PATH".into(), Some(path))]
     }
 
     /// The null id of this repository, which stands for no commit in a hook's arguments.
@@ -220,46 +190,4 @@ impl Repository {
     pub(super) fn hook_base(&self) -> &Path {
         self.work_tree.as_deref().unwrap_or(&self.git_dir)
     }
-
-    fn prefix_variable(&self) -> (OsString, Option<OsString>) {
-        let prefix = OsStr::from_bytes(&self.prefix).to_owned();
-        ("GIT_PREFIX".into(), Some(prefix))
-    }
-
-    /// Variables for a program that is run: the way to where the user is, and what it needs to find the
-    /// same repository from where it runs. Where it would anyway, nothing is set, so that a hook may use
-    /// other repositories.
-    pub(crate) fn child_variables(&self) -> Vec<(OsString, Option<OsString>)> {
-        let mut variables = vec![self.prefix_variable()];
-        if self.git_dir != self.hook_base().join(".git") {
-            let git_dir = self.git_dir.clone().into_os_string();
-            variables.push((OsString::from("GIT_DIR"), Some(git_dir)));
-        }
-        if self.environment.work_tree.is_some() {
-            let work_tree = self.work_tree.clone().map(PathBuf::into_os_string);
-            variables.push(("GIT_WORK_TREE".into(), work_tree));
-        }
-        if self.environment.index_file.is_some() {
-            let index = self.index_path.clone().into_os_string();
-            variables.push(("GIT_INDEX_FILE".into(), Some(index)));
-        }
-        variables
-    }
-}
-
-/// The directory of git's own programs; git answers from `GIT_EXEC_PATH`, if that is set.
-fn ask_for_git_programs() -> Option<OsString> {
-    let git = Process {
-        program: "git".into(),
-        arguments: vec!["--exec-path".into()],
-        ..Process::default()
-    };
-    let mut said = Vec::new();
-    let outcome = git.ask(b"", &mut |output| {
-        output.take(PATH_LIMIT_BYTES).read_to_end(&mut said)?;
-        Ok(())
-    });
-    let is_answered = outcome.is_ok_and(|outcome| outcome.exit == Exit::Status(0));
-    let line = said.strip_suffix(b"\n").filter(|_| is_answered)?;
-    (!line.is_empty()).then(|| OsStr::from_bytes(line).to_owned())
 }

@@ -17,6 +17,7 @@ mod promised;
 mod ref_update;
 mod references;
 mod roots;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use identity::{Fallback, Role};
 pub use objects::Objects;
 pub use peel::Peeler;
 pub use ref_update::RefUpdate;
+pub use surroundings::GitPrograms;
 
 pub use crate::config::Environment;
 
@@ -71,8 +73,9 @@ pub struct Repository {
     ref_storage: RefStorage,
     replacements: HashMap<ObjectId, ObjectId>,
     grafts: OnceLock<Grafts>,
-    /// Where git's own programs are, once a hook asked.
-    git_programs: OnceLock<Option<std::ffi::OsString>>,
+    git_programs: Arc<GitPrograms>,
+    /// It was cloned just now, and what is run there is told so.
+    is_new_clone: bool,
     /// The objects that were asked for by their whole ids and that no remote gives.
     ungiven: Mutex<BTreeSet<ObjectId>>,
 }
@@ -134,6 +137,18 @@ impl Repository {
             in_place_of: None,
             ..environment.clone()
         })
+    }
+
+    /// Opens the new clone at `path`. Filters and hooks are told there what git's clone tells them.
+    pub fn open_clone(path: &Path, environment: &Environment) -> Result<Self> {
+        let mut repository = Self::open_at(path, environment)?;
+        repository.is_new_clone = true;
+        Ok(repository)
+    }
+
+    /// Where git's own programs are.
+    pub(crate) fn git_programs(&self) -> Arc<GitPrograms> {
+        self.git_programs.clone()
     }
 
     /// Opens the linked working tree at `path`, which is trusted as this repository is. Submodules
@@ -245,7 +260,8 @@ impl Repository {
             ref_storage: storage,
             replacements: HashMap::new(),
             grafts: OnceLock::new(),
-            git_programs: OnceLock::new(),
+            git_programs: Arc::new(GitPrograms::new(environment.path.clone())),
+            is_new_clone: false,
             ungiven: Mutex::default(),
         };
         repository.replacements = repository.load_replacements()?;

@@ -8,6 +8,7 @@ use crate::checkout::{
     reset, update_amending, Done, Move, Outcome, Rejects, ResetOptions, ResetOutcome, ResetRequest,
     ResetTarget, Session, Share, SparseWords, Untracked, Way,
 };
+use crate::diff::check_algorithm;
 use crate::index::{Builder, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::{with_conflicts, ConflictStyle, Labels, MergedTree, TreeMerge};
 use crate::objects::ObjectWriter;
@@ -112,6 +113,9 @@ pub fn apply(
     entry: &StashEntry,
     options: &ApplyOptions,
 ) -> Result<Applied> {
+    if !options.is_switching {
+        check_algorithm(repository.config())?;
+    }
     let mut session = Session::begin(repository, options.threshold, &options.execution)?;
     let mut old = session.read_index()?;
     session.include_present(&mut old)?;

@@ -46,6 +46,7 @@ pub use options::{Options, RenameWish};
 pub use staged::{staged, Staged, StagedChange};
 pub use submodule_summary::{submodule_summary, SubmoduleSummary, SummarizedChanges};
 
+use crate::diff::check_algorithm;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::monitor;
 use crate::repository::Repository;
@@ -79,6 +80,7 @@ use write_back::{may_write, write_back, News};
 /// cancelled. Missing permissions in the working tree are warnings; other read errors are reported
 /// in [`Status::failures`].
 pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
+    check_algorithm(repository.config())?;
     repository.with_promised(|| try_to_find(repository, options))
 }
 

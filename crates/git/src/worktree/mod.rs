@@ -224,6 +224,7 @@ impl<'r> Worktree<'r> {
                 .map(Into::into)
                 .unwrap_or_default(),
             environment: self.repository.child_variables(),
+            git_programs: Some(self.repository.git_programs()),
             reference: self.source.0.clone(),
             treeish: self.source.1,
             can_delay: self.filtering == Filtering::Checkout,

@@ -4,7 +4,7 @@ use super::links::{is_no_file, is_there};
 use super::list::without_dot_git;
 use super::mounted::{drop_plain_link, hold, layers_of, lock_half_made, point_to_top};
 use super::words::real_as_far_as_it_goes;
-use super::{GivenPath, WorkingTree};
+use super::WorkingTree;
 use crate::discover::{git_file_target, GitFileProblem};
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -57,7 +57,7 @@ pub fn repair(
     let words = if words.is_empty() { &here } else { words };
     // A path that leads nowhere ends the command before anything is written.
     for word in words {
-        let path = GivenPath::new(repository, word.as_ref()).path;
+        let path = place_of(repository, word.as_ref());
         let above = path.parent().unwrap_or(&path);
         if word.is_empty() || !hedgerow_fs::is_directory(above) {
             let shown = if word.is_empty() { &path } else { above };
@@ -73,6 +73,16 @@ pub fn repair(
         repairs.known(tree)?;
     }
     Ok(())
+}
+
+/// Where the working tree at `word` is: as git looks for it, from the top of the working tree in which the
+/// user is, not from below.
+fn place_of(repository: &Repository, word: &BStr) -> PathBuf {
+    let here = match repository.work_tree() {
+        Some(top) if !repository.prefix().is_empty() => top,
+        _ => &repository.environment().cwd,
+    };
+    here.join(OsStr::from_bytes(word))
 }
 
 impl Repairs<'_> {
@@ -169,18 +179,15 @@ impl Repairs<'_> {
 
     /// The administrative directory of a working tree that may have been moved to `word`.
     fn moved(&mut self, word: &BStr) -> Result<()> {
-        let place = GivenPath {
-            shown: word.to_owned(),
-            ..GivenPath::new(self.repository, word)
-        };
+        let place = place_of(self.repository, word);
         let common = hedgerow_fs::real_path(self.repository.common_dir())?;
-        let real = real_as_far_as_it_goes(&place.path);
+        let real = real_as_far_as_it_goes(&place);
         if without_dot_git(&real) == without_dot_git(&common) {
             return Ok(());
         }
         let dot_git = real.join(".git");
         if !hedgerow_fs::is_directory(&real) {
-            self.tell(true, place.shown, "not a valid path");
+            self.tell(true, word, "not a valid path");
             return Ok(());
         }
         if let Some(layers) = sign_directory(&dot_git) {

@@ -310,6 +310,46 @@ fn with_pathspecs_files_that_are_recorded_as_in_head_stay_as_they_are() {
     }
 }
 
+/// Files are written as HEAD has them, whatever attributes go with the entry. Where nothing outside of their
+/// directory is put aside, git writes some by the attributes that it has just removed.
+#[test]
+fn with_pathspecs_attributes_that_go_count_no_longer() {
+    let origin = Repository::init(&[]);
+    let files = [
+        ("a", "a\n"),
+        ("d/q", "q\nq\n"),
+        ("d/x", "x\nx\n"),
+        ("z", "z\n"),
+    ];
+    origin.commit_files(&files, "first");
+    for changed in [
+        &["d/x"][..],
+        &["d/x", "z"],
+        &["a", "d/x"],
+        &["d/q", "d/x"],
+        &["a", "d/q", "d/x", "z"],
+    ] {
+        let mut pair = Pair::of(&origin, &format!("{changed:?}"));
+        pair.each("edit", |repository| {
+            repository.git(&["config", "core.safecrlf", "false"]);
+            repository.write("d/.gitattributes", "* text eol=crlf\n");
+            repository.git(&["add", "d/.gitattributes"]);
+            for path in changed {
+                repository.write(path, "mine\n");
+            }
+        });
+        let words = ["stash", "push", "-q", "--", "."];
+        if changed.iter().any(|path| !path.starts_with("d/")) {
+            pair.both("stash", "", &words[1..], &[]);
+        } else {
+            pair.hedgerow.hedgerow(&words);
+        }
+        assert_eq!(pair.hedgerow.read("d/x"), b"x\nx\n", "{changed:?}");
+        let status = pair.hedgerow.ask(&["status", "--porcelain"]);
+        assert_eq!(status, "", "{changed:?}");
+    }
+}
+
 const LITERAL: [(&str, &str); 1] = [("GIT_LITERAL_PATHSPECS", "1")];
 
 #[test]

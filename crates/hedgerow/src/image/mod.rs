@@ -48,6 +48,7 @@
 //! ```
 
 mod any;
+mod changes;
 mod contents;
 mod create;
 mod edits;
@@ -62,6 +63,7 @@ mod to_archive;
 mod verify;
 
 pub use any::{AnyImage, AnyInode, AnyNodes, Kind, Visit};
+pub use changes::{parse_owner, Changes};
 pub use contents::{matching_paths, write_content, ContentError};
 pub use create::{
     create, create_with, ArchiveSource, CommitSource, DirectorySource, Format, Hooks, Source,

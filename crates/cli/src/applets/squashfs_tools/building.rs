@@ -1,14 +1,13 @@
 //! Options shared by `mksquashfs` and `sqfstar`.
 
-use super::changes::{user, Changes};
 use super::percentage::ProgressOptions;
 use crate::applets::console::Console;
 use crate::image::create::{block_bytes, clamped, epoch};
 use crate::image::image_file;
 use clap::Args;
 use hedgerow::image::{
-    Compressor, CreateOptions, Created, Edits, FragmentPolicy, ModeChange, PseudoFiles, Settings,
-    Time, Uncompressed, XattrRules,
+    parse_owner, Changes, Compressor, CreateOptions, Created, Edits, FragmentPolicy, ModeChange,
+    PseudoFiles, Settings, Time, Uncompressed, XattrRules,
 };
 use hedgerow::numbers::size_bytes;
 use hedgerow::{CancelToken, Execution, Jobs};
@@ -300,7 +299,8 @@ impl Building {
             parsed.map_err(|error| error.to_string())
         };
         let owner = |word: &Option<String>, is_group| {
-            word.as_deref().map(|word| user(word, is_group)).transpose()
+            let parsed = word.as_deref().map(|word| parse_owner(word, is_group));
+            parsed.transpose()
         };
         Ok(Changes {
             all_root: self.all_root,

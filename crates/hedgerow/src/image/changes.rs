@@ -1,18 +1,28 @@
 //! Changes of each entry of a new image.
 
-use hedgerow::image::{ModeChange, Node, NodeKind};
+use hedgerow_squashfs::rules::ModeChange;
+use hedgerow_tree::{Node, NodeKind};
 
-/// What the options about owners, permissions and times ask for.
-#[derive(Debug)]
+/// What the options of mksquashfs about owners, permissions and times ask for.
+#[derive(Clone, Debug, Default)]
 pub struct Changes {
+    /// Whether the superuser and their group own everything.
     pub all_root: bool,
+    /// The owner of the root.
     pub root_uid: Option<u32>,
+    /// The group of the root.
     pub root_gid: Option<u32>,
+    /// The permissions of the root.
     pub root_mode: Option<ModeChange>,
+    /// The owner of everything.
     pub uid: Option<u32>,
+    /// The group of everything.
     pub gid: Option<u32>,
+    /// The permissions of everything but directories.
     pub file_mode: Option<ModeChange>,
+    /// The permissions of directories.
     pub directory_mode: Option<ModeChange>,
+    /// Whether each hard link becomes a file of its own.
     pub no_hard_links: bool,
     /// The latest time that an entry may have.
     pub epoch: Option<u32>,
@@ -50,8 +60,11 @@ impl Changes {
     }
 }
 
-/// A number, or the name of a user or group of this system.
-pub fn user(word: &str, is_group: bool) -> Result<u32, String> {
+/// Parses a number, or the name of a user or group of this system.
+///
+/// # Errors
+/// The word is neither.
+pub fn parse_owner(word: &str, is_group: bool) -> Result<u32, String> {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     let number = word.parse().ok().filter(|_| digits);
     let known = || {

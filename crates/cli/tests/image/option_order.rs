@@ -79,3 +79,29 @@ fn directories_above_sources_that_are_left_out_are_not_stored() {
     }
 }
 
+#[test]
+fn the_last_option_about_owners_holds() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("tree")).unwrap();
+    fs::write(home.path().join("tree/file"), "1").unwrap();
+    let owner = |words: &str| {
+        let words = format!("-q -f -D tree image {words}");
+        let words: Vec<&str> = words.split(' ').collect();
+        let made = run(&home, "gensquashfs", &words);
+        assert!(made.status.success(), "{words:?}: {made:?}");
+        let listed = run(&home, "unsquashfs", &["-lln", "image", "file"]);
+        let text = String::from_utf8(listed.stdout).unwrap();
+        let line = text.lines().find(|line| line.ends_with("file")).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    for (words, expected) in [
+        ("-g 6 --all-root", "0/0"),
+        ("--all-root -g 6", "0/6"),
+        ("-u 5 --all-root -g 6", "0/6"),
+        ("-u 5 -g 6 --all-root -u 7", "7/0"),
+        ("--all-root -g 6 --all-root", "0/0"),
+        ("-u 5 -g 6", "5/6"),
+    ] {
+        assert_eq!(owner(words), expected, "{words}");
+    }
+}

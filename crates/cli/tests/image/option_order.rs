@@ -21,6 +21,18 @@ fn pack(home: &TempDir, sources: &[&str], words: &[&str]) -> String {
     String::from_utf8(made.stderr).unwrap()
 }
 
+/// The attributes in the image, as definitions with `, ` between them.
+fn attributes(home: &TempDir) -> String {
+    let definitions = home.path().join("definitions");
+    let written = run(home, "unsquashfs", &["-pf", "definitions", "image"]);
+    assert!(written.status.success(), "{written:?}");
+    let text = fs::read(&definitions).unwrap();
+    fs::remove_file(definitions).unwrap();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lines = text.lines().filter(|line| line.contains(" x "));
+    lines.collect::<Vec<_>>().join(", ")
+}
+
 /// Permissions and paths in the image.
 fn listing(home: &TempDir) -> String {
     let listed = run(home, "unsquashfs", &["-lln", "image"]);
@@ -51,6 +63,99 @@ fn scene() -> Option<TempDir> {
         return None;
     }
     Some(home)
+}
+
+#[test]
+fn attributes_that_are_asked_for_are_stored() {
+    let Some(home) = scene() else { return };
+    for (words, expected) in [
+        (&["-no-xattrs"][..], ""),
+        (
+            &["-no-xattrs", "-xattrs-include", "^user"],
+            "reg x user.q=1",
+        ),
+        (
+            &["-no-xattrs", "-xattrs-exclude", "^trusted"],
+            "reg x user.q=1",
+        ),
+        (&["-no-xattrs", "-p", "reg x user.k=5"], ""),
+        (
+            &[
+                "-no-xattrs",
+                "-xattrs-exclude",
+                "^user",
+                "-xattrs-add",
+                "user.z=2",
+            ],
+            "/ x user.z=2, in x user.z=2, in/deep x user.z=2, in/deep/file x user.z=2, \
+             other x user.z=2, reg x user.z=2",
+        ),
+        // Filters hold for the attributes of files.
+        (
+            &["-xattrs-exclude", "^user", "-p", "reg x user.k=5"],
+            "reg x user.k=5",
+        ),
+        (
+            &["-xattrs-include", "^trusted", "-p", "reg x user.k=5"],
+            "reg x user.k=5",
+        ),
+        (
+            &[
+                "-xattrs-exclude",
+                "q",
+                "-p",
+                "new d 755 0 0",
+                "-p",
+                "new x user.q=5",
+            ],
+            "new x user.q=5",
+        ),
+    ] {
+        pack(&home, &["tree"], words);
+        assert_eq!(attributes(&home), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn user_attributes_are_for_files_and_directories() {
+    let Some(home) = scene() else { return };
+    let entries = ["-p", "fifo i 600 0 0 f", "-p", "fifo x user.k=5"];
+    let said = pack(
+        &home,
+        &["tree"],
+        &[
+            &entries[..],
+            &["-p", "link x user.k=5", "-p", "link x trusted.k=5"],
+        ]
+        .concat(),
+    );
+    assert_eq!(attributes(&home), "link x trusted.k=5, reg x user.q=1");
+    for path in ["fifo", "link"] {
+        let expected = format!("'{path}' is neither a regular file nor a directory");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
+fn the_last_option_about_attributes_holds_in_extraction() {
+    let Some(home) = scene() else { return };
+    pack(&home, &["tree"], &[]);
+    fs::rename(home.path().join("image"), home.path().join("source")).unwrap();
+    for (words, expected) in [
+        (["-no-xattrs", "-xattrs-include", "^user"], "reg x user.q=1"),
+        (
+            ["-no-xattrs", "-xattrs-exclude", "^security"],
+            "reg x user.q=1",
+        ),
+        (["-xattrs-include", "^user", "-no-xattrs"], ""),
+    ] {
+        let words = [&["-q", "-d", "out"], &words[..], &["source"]].concat();
+        let extracted = run(&home, "unsquashfs", &words);
+        assert!(extracted.status.success(), "{words:?}: {extracted:?}");
+        pack(&home, &["out"], &[]);
+        fs::remove_dir_all(home.path().join("out")).unwrap();
+        assert_eq!(attributes(&home), expected, "{words:?}");
+    }
 }
 
 #[test]

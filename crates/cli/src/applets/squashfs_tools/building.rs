@@ -148,13 +148,13 @@ pub struct Building {
     #[arg(long, overrides_with = "no_xattrs")]
     xattrs: bool,
     /// Leave out extended attributes whose names match a regular expression
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", overrides_with = "no_xattrs")]
     xattrs_exclude: Option<OsString>,
     /// Store only extended attributes whose names match a regular expression
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", overrides_with = "no_xattrs")]
     xattrs_include: Option<OsString>,
     /// Add an extended attribute to everything; user attributes to files and directories only
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", overrides_with = "no_xattrs")]
     xattrs_add: Vec<OsString>,
     /// End at the first error, which is the default
     #[arg(long)]

@@ -137,6 +137,30 @@ fn user_attributes_are_for_files_and_directories() {
 }
 
 #[test]
+fn options_that_contradict_each_other_are_refused() {
+    let Some(home) = scene() else { return };
+    for words in [
+        &["-xattrs-add", "user.z=2", "-no-xattrs"][..],
+        &["-xattrs-include", "^user", "-no-xattrs", "-xattrs"],
+        &["-no-xattrs", "-xattrs-exclude", "^user", "-no-xattrs"],
+        &["-repro", "-mkfs-time", "5"],
+        &["-mkfs-time", "5", "-repro"],
+        &["-repro-time", "5", "-repro"],
+        &["-repro-time", "5", "-mkfs-time", "6"],
+        &["-all-time", "6", "-repro-time", "5"],
+        // 4.7.5 stores other owners: it drops what is over 32 bits.
+        &["-force-uid", "9", "-uid-gid-offset", "4294967295"],
+        &["-uid-gid-offset", "4294967296"],
+    ] {
+        let refused = run(&home, "mksquashfs", &[&["tree", "refused"], words].concat());
+        assert_eq!(refused.status.code(), Some(1), "{words:?} {refused:?}");
+        assert!(!home.path().join("refused").exists(), "{words:?}");
+    }
+    pack(&home, &["tree"], &["-repro-time", "5", "-mkfs-time", "5"]);
+    pack(&home, &["tree"], &["-repro", "-mkfs-time", "inode"]);
+}
+
+#[test]
 fn the_last_option_about_attributes_holds_in_extraction() {
     let Some(home) = scene() else { return };
     pack(&home, &["tree"], &[]);

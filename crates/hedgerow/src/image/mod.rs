@@ -74,7 +74,7 @@ pub use fakeroot::{refuse_fakeroot, UnderFakeroot};
 pub use files::{Exclusion, FilesSource, Layout};
 pub use range::read_range;
 pub use recipe::{Recipe, RecipeFiles};
-pub use times::{calendar, long_time};
+pub use times::{calendar, long_time, TimeOptions};
 pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 pub use verify::{verify, verify_with, verity_of};

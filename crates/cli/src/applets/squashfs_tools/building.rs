@@ -7,7 +7,7 @@ use crate::image::image_file;
 use clap::Args;
 use hedgerow::image::{
     parse_owner, Changes, Compressor, CreateOptions, Created, Edits, FragmentPolicy, ModeChange,
-    PseudoFiles, Settings, Time, Uncompressed, XattrRules,
+    PseudoFiles, Settings, Time, TimeOptions, Uncompressed, XattrRules,
 };
 use hedgerow::numbers::size_bytes;
 use hedgerow::{CancelToken, Execution, Jobs};
@@ -282,14 +282,24 @@ impl Building {
     /// The time of the image; `None` for that of the newest entry.
     fn mkfs_time(&self) -> Result<Option<u32>, String> {
         let epoch = epoch()?;
-        let given = self.mkfs_time.as_ref().or(self.repro_time.as_ref());
-        if epoch.is_some() && (given.is_some() || self.inode_time.is_some()) {
+        let (image, entries) = self.times()?;
+        if epoch.is_some() && (image.is_some() || entries.is_some()) {
             return Err("SOURCE_DATE_EPOCH is set: options cannot set other times".into());
         }
-        match given.map(|word| Time::parse(word)).transpose()? {
+        match image {
             Some(Time::At(seconds)) => Ok(Some(seconds)),
             _ => Ok(epoch),
         }
+    }
+
+    fn times(&self) -> Result<(Option<Time>, Option<Time>), String> {
+        let options = TimeOptions {
+            repro: self.repro,
+            image: self.mkfs_time.as_deref(),
+            entries: self.inode_time.as_deref(),
+            both: self.repro_time.as_deref(),
+        };
+        options.times()
     }
 
     /// The changes of each entry.
@@ -339,13 +349,12 @@ impl Building {
             let read = pseudo.read(file, spool.unwrap_or(Path::new(".")));
             read.map_err(|error| error.to_string())?;
         }
-        let time = |word: &Option<String>| word.as_deref().map(Time::parse).transpose();
         Ok(Edits {
             pseudo,
             keep_pseudo_owners: self.pseudo_override,
             implied_mtime_s: epoch()?,
-            all_time: time(&self.inode_time)?.or(time(&self.repro_time)?),
-            root_time: time(&self.root_time)?,
+            all_time: self.times()?.1,
+            root_time: self.root_time.as_deref().map(Time::parse).transpose()?,
             owner_offset: self.uid_gid_offset,
         })
     }

@@ -64,6 +64,11 @@ pub fn translated(
         let arg =
             find(command, &name).ok_or_else(|| format!("there is no option -{name}; see -help"))?;
         let long = arg.get_long().unwrap_or_default();
+        // unsquashfs has another name for its option, of which the last one holds.
+        let sets_rules = |word: &OsString| word.as_bytes().starts_with(b"--xattrs-");
+        if long == "no-xattrs" && options.iter().any(sets_rules) {
+            return Err("-no-xattrs contradicts an option -xattrs-... before it".into());
+        }
         let valued = |value: OsString| {
             let bytes = [b"--", long.as_bytes(), b"=", value.as_bytes()].concat();
             OsString::from_vec(bytes)

@@ -213,10 +213,10 @@ fn the_last_option_about_owners_holds() {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join("tree")).unwrap();
     fs::write(home.path().join("tree/file"), "1").unwrap();
-    let owner = |words: &str| {
-        let words = format!("-q -f -D tree image {words}");
+    let owner = |tool: &str, words: &str| {
+        let words = format!("{words} image");
         let words: Vec<&str> = words.split(' ').collect();
-        let made = run(&home, "gensquashfs", &words);
+        let made = run(&home, tool, &words);
         assert!(made.status.success(), "{words:?}: {made:?}");
         let listed = run(&home, "unsquashfs", &["-lln", "image", "file"]);
         let text = String::from_utf8(listed.stdout).unwrap();
@@ -231,6 +231,15 @@ fn the_last_option_about_owners_holds() {
         ("--all-root -g 6 --all-root", "0/0"),
         ("-u 5 -g 6", "5/6"),
     ] {
-        assert_eq!(owner(words), expected, "{words}");
+        let words = format!("-q -f -D tree {words}");
+        assert_eq!(owner("gensquashfs", &words), expected, "{words}");
+    }
+    for (words, expected) in [
+        ("-force-uid 5 -all-root", "0/0"),
+        ("-all-root -force-uid 5", "5/0"),
+        ("-force-gid 5 -root-owned -force-uid 3", "3/0"),
+    ] {
+        let words = format!("tree -noappend {words}");
+        assert_eq!(owner("mksquashfs", &words), expected, "{words}");
     }
 }

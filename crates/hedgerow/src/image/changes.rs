@@ -6,8 +6,6 @@ use hedgerow_tree::{Node, NodeKind};
 /// What the options of mksquashfs about owners, permissions and times ask for.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Whether the superuser and their group own everything.
-    pub all_root: bool,
     /// The owner of the root.
     pub root_uid: Option<u32>,
     /// The group of the root.
@@ -32,7 +30,6 @@ impl Changes {
     /// The entry with the changes.
     pub fn applied(&self, mut node: Node) -> Node {
         let is_directory = node.kind == NodeKind::Directory;
-        let root = self.all_root.then_some(0);
         if node.path.is_empty() {
             node.uid = self.root_uid.unwrap_or(node.uid);
             node.gid = self.root_gid.unwrap_or(node.gid);
@@ -40,8 +37,8 @@ impl Changes {
                 node.mode = change.applied(node.mode, true);
             }
         }
-        node.uid = self.uid.or(root).unwrap_or(node.uid);
-        node.gid = self.gid.or(root).unwrap_or(node.gid);
+        node.uid = self.uid.unwrap_or(node.uid);
+        node.gid = self.gid.unwrap_or(node.gid);
         let mode = if is_directory {
             &self.directory_mode
         } else {

@@ -102,7 +102,7 @@ pub struct Building {
     /// Set the time of the image and of all entries
     #[arg(long, value_name = "TIME")]
     repro_time: Option<String>,
-    /// Set the owner and group of everything to root
+    /// Set the owner and group of everything to root: -force-uid 0 -force-gid 0
     #[arg(long, alias = "root-owned")]
     all_root: bool,
     /// Set the permissions of the root, in octal or as for chmod
@@ -313,7 +313,6 @@ impl Building {
             parsed.transpose()
         };
         Ok(Changes {
-            all_root: self.all_root,
             root_uid: owner(&self.root_uid, false)?,
             root_gid: owner(&self.root_gid, true)?,
             root_mode: mode(&self.root_mode)?,

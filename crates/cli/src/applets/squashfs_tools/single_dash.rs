@@ -84,6 +84,9 @@ pub fn translated(
             options.extend(words.by_ref().take_while(|word| word != ";").map(valued));
         } else if arg.get_action().takes_values() {
             options.push(valued(words.next().ok_or_else(missing)?));
+        } else if long == "all-root" {
+            // The last of these options holds.
+            options.extend(["--force-uid=0", "--force-gid=0"].map(OsString::from));
         } else {
             options.push(OsString::from(format!("--{long}")));
         }

@@ -5,6 +5,7 @@
 use hedgerow_squashfs::pseudo::{text, PseudoFiles};
 use hedgerow_tree::{canonical_order, Node, NodeKind};
 use libfuzzer_sys::fuzz_target;
+use std::sync::Arc;
 
 fuzz_target!(|content: &[u8]| {
     let Some(made) = made(content) else {
@@ -46,7 +47,8 @@ fn made_of<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Node>> {
     }
     let missing = definitions.set_missing_directories(b"D 7 755 0 0");
     missing.expect("they are right");
-    definitions.apply(Vec::new(), 7).ok().map(|it| it.nodes)
+    let applied = definitions.apply(Vec::new(), 7, &Arc::default());
+    applied.ok().map(|it| it.nodes)
 }
 
 type Facts = (Vec<u8>, NodeKind, u16, u32, u32, i64, (u32, u32));

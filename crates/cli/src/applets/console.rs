@@ -3,7 +3,7 @@
 use crate::global::Color;
 use crate::walk::closed_pipe_is_fine;
 use crate::walk::sink::write;
-use clap::Parser;
+use clap::{ArgMatches, Parser};
 use hedgerow::image::Error;
 use hedgerow_fs::StandardOutput;
 use std::ffi::OsString;
@@ -39,8 +39,14 @@ pub struct Console {
 impl Console {
     /// Parses the command line; on an error or a request for help, returns the exit code.
     pub fn parse<T: Parser>(self, words: Vec<OsString>) -> Result<T, u8> {
+        self.parse_in_order(words).map(|(parsed, _)| parsed)
+    }
+
+    /// Like [`parse`](Self::parse); returns also where the options are.
+    pub fn parse_in_order<T: Parser>(self, words: Vec<OsString>) -> Result<(T, ArgMatches), u8> {
         let own = OsString::from(self.name);
-        let parsed = T::try_parse_from([own].into_iter().chain(words));
+        let matches = T::command().try_get_matches_from([own].into_iter().chain(words));
+        let parsed = matches.and_then(|matches| Ok((T::from_arg_matches(&matches)?, matches)));
         parsed.map_err(|error| {
             if crate::ending::show(&error, Color::Auto) {
                 0

@@ -42,7 +42,7 @@ struct Arguments {
     /// Set the group of everything
     #[arg(short = 'g', long, value_name = "NUMBER", value_parser = owner)]
     set_gid: Option<u32>,
-    /// Set the owner and group of everything to root
+    /// Set the owner and group of everything to root; of this, -u and -g, the last one holds
     #[arg(long)]
     all_root: bool,
     /// Store contents in the order and manner given in FILE
@@ -88,10 +88,20 @@ pub fn command() -> clap::Command {
 }
 
 pub fn run(words: Vec<OsString>) -> Result<u8, String> {
-    match CONSOLE.parse(words) {
-        Ok(arguments) => pack(&arguments).map(|()| 0),
-        Err(code) => Ok(code),
+    let (mut arguments, matches) = match CONSOLE.parse_in_order::<Arguments>(words) {
+        Ok(parsed) => parsed,
+        Err(code) => return Ok(code),
+    };
+    let last = |option| matches.indices_of(option).and_then(Iterator::last);
+    for (option, owner) in [
+        ("set_uid", &mut arguments.set_uid),
+        ("set_gid", &mut arguments.set_gid),
+    ] {
+        if arguments.all_root && last(option) < last("all_root") {
+            *owner = Some(0);
+        }
     }
+    pack(&arguments).map(|()| 0)
 }
 
 fn pack(arguments: &Arguments) -> Result<(), String> {
@@ -162,9 +172,8 @@ fn changed(mut node: Node, arguments: &Arguments, defaults: Defaults) -> Node {
             node.gid = defaults.gid;
         }
     }
-    let root = arguments.all_root.then_some(0);
-    node.uid = arguments.set_uid.or(root).unwrap_or(node.uid);
-    node.gid = arguments.set_gid.or(root).unwrap_or(node.gid);
+    node.uid = arguments.set_uid.unwrap_or(node.uid);
+    node.gid = arguments.set_gid.unwrap_or(node.gid);
     node
 }
 

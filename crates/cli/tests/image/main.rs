@@ -15,6 +15,7 @@ mod differential;
 mod erofs;
 mod extract;
 mod gensquashfs;
+mod option_order;
 mod readers;
 mod sharing;
 mod squashfs_tools;

@@ -446,13 +446,8 @@ impl Making<'_> {
     /// Stores nodes, which come in any order, after the recipe's edits.
     fn edited(&self, nodes: Vec<Node>, mut recipe: Recipe) -> Result<Created, WriteError> {
         let edits = std::mem::take(&mut recipe.edits);
-        let nodes = edits.apply(nodes, self.change, self.warn)?;
-        let labels = &recipe.labels;
-        let labelled = |node: Node| {
-            let path = node.path.clone();
-            Ok(labels.applied(node, &path))
-        };
-        self.store(nodes.into_iter().map(labelled), None)
+        let nodes = edits.apply(nodes, &recipe.labels, self.change, self.warn)?;
+        self.store(nodes.into_iter().map(Ok), None)
     }
 
     /// Changes an entry, and adds the attributes of the recipe.

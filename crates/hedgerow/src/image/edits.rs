@@ -2,8 +2,10 @@
 //! entries.
 
 use hedgerow_squashfs::pseudo::PseudoFiles;
+use hedgerow_squashfs::recipe::Labels;
 use hedgerow_squashfs::WriteError;
 use hedgerow_tree::{Node, NodeError};
+use std::sync::Arc;
 
 /// A modification time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +51,12 @@ impl Edits {
         self.pseudo.is_empty() && !has_times && self.owner_offset.is_none()
     }
 
-    /// The nodes after the changes, in canonical order; `change` is applied to each.
+    /// The nodes after the changes, in canonical order; `change` is applied to each, and each
+    /// gets its `labels`.
     pub(super) fn apply(
         self,
         nodes: Vec<Node>,
+        labels: &Arc<Labels>,
         change: &dyn Fn(Node) -> Node,
         warn: &dyn Fn(String),
     ) -> Result<Vec<Node>, WriteError> {
@@ -60,7 +64,7 @@ impl Edits {
         let implied = implied.unwrap_or_else(|| newest(&nodes));
         let applied = self
             .pseudo
-            .apply(nodes, implied)
+            .apply(nodes, implied, labels)
             .map_err(NodeError::source)?;
         applied.warnings.into_iter().for_each(warn);
         let changed = |node: Node| {

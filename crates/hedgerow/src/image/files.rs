@@ -146,10 +146,7 @@ impl FilesSource<'_> {
     pub(super) fn walk(&self, path: &Path, place: &[u8], target: &Path) -> WalkOptions {
         let exclude = Arc::new(self.exclude.clone());
         let own = own_path(path, target);
-        let depth = place
-            .split(|byte| *byte == b'/')
-            .filter(|name| !name.is_empty())
-            .count();
+        let depth = depth(place);
         let place = place.to_vec();
         WalkOptions {
             one_file_system: self.one_file_system,
@@ -182,7 +179,8 @@ impl FilesSource<'_> {
         warn: &dyn Fn(String),
     ) -> Result<Vec<Node>, WriteError> {
         let mut collected = Collected {
-            nodes: vec![self.root_node()?],
+            nodes: vec![self.default_root()?],
+            has_root: false,
             taken: HashMap::from([(Vec::new(), NodeKind::Directory)]),
         };
         for (path, mut place) in places(self.paths, self.layout) {
@@ -197,12 +195,13 @@ impl FilesSource<'_> {
                 }
                 place = free;
             }
-            if self.layout == Layout::Paths {
-                collected.add_parents(path, &place)?;
-            }
-            let is_too_deep = self.max_depth == Some(0) && !place.is_empty();
+            let is_too_deep = self.max_depth.is_some_and(|most| depth(&place) > most);
             if is_too_deep || self.exclude.contains(&place) {
                 continue;
+            }
+            if self.layout == Layout::Paths {
+                collected.replace_root(self.node_above()?);
+                collected.add_parents(path, &place)?;
             }
             let walk = WalkOptions {
                 execution: execution.clone(),
@@ -210,15 +209,16 @@ impl FilesSource<'_> {
             };
             collected.add(path, &place, walk, |node| self.keeps(node))?;
         }
-        Ok(collected.finish(self.layout))
+        Ok(collected.finish())
     }
 
-    fn root_node(&self) -> Result<Node, NodeError> {
+    /// The directory that paths begin in.
+    fn node_above(&self) -> Result<Node, NodeError> {
         let is_absolute = self.paths.first().is_some_and(|path| path.is_absolute());
-        let root = node_at(Path::new(if is_absolute { "/" } else { "." }))?;
-        if self.layout == Layout::Paths {
-            return Ok(root);
-        }
+        node_at(Path::new(if is_absolute { "/" } else { "." }))
+    }
+
+    fn default_root(&self) -> Result<Node, NodeError> {
         let Defaults { uid, gid, mode, .. } = self.root;
         // Its time is set when all others are known.
         Ok(Node {
@@ -228,7 +228,7 @@ impl FilesSource<'_> {
             mtime_s: 0,
             mtime_ns: 0,
             handle: Box::new(Bare),
-            ..root
+            ..self.node_above()?
         })
     }
 }
@@ -240,9 +240,11 @@ impl Exclusion {
     }
 }
 
-/// The nodes found so far.
+/// The nodes found so far, the root first.
 struct Collected {
     nodes: Vec<Node>,
+    /// Whether the root is a directory of the source.
+    has_root: bool,
     /// Their kinds by path.
     taken: HashMap<Vec<u8>, NodeKind>,
 }
@@ -311,11 +313,17 @@ impl Collected {
         self.nodes.push(Node { path, ..node });
     }
 
-    fn finish(mut self, layout: Layout) -> Vec<Node> {
+    fn replace_root(&mut self, root: Node) {
+        if let (false, Some(first)) = (self.has_root, self.nodes.first_mut()) {
+            (*first, self.has_root) = (root, true);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Node> {
         let time = |node: &Node| (node.mtime_s, node.mtime_ns);
         let newest = self.nodes.iter().map(time).max();
         match (self.nodes.first_mut(), newest) {
-            (Some(root), Some(newest)) if layout != Layout::Paths => {
+            (Some(root), Some(newest)) if !self.has_root => {
                 (root.mtime_s, root.mtime_ns) = newest;
             }
             _ => {}
@@ -340,6 +348,12 @@ fn places(paths: &[PathBuf], layout: Layout) -> impl Iterator<Item = (&Path, Vec
         };
         (path.as_path(), place)
     })
+}
+
+/// The number of components of a path of the image.
+fn depth(place: &[u8]) -> usize {
+    let names = place.split(|byte| *byte == b'/');
+    names.filter(|name| !name.is_empty()).count()
 }
 
 /// The last component of a path, also of `.` and `..`.

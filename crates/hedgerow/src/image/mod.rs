@@ -48,6 +48,7 @@
 //! ```
 
 mod any;
+mod changes;
 mod contents;
 mod create;
 mod edits;
@@ -62,6 +63,7 @@ mod to_archive;
 mod verify;
 
 pub use any::{AnyImage, AnyInode, AnyNodes, Kind, Visit};
+pub use changes::{parse_owner, Changes};
 pub use contents::{matching_paths, write_content, ContentError};
 pub use create::{
     create, create_with, ArchiveSource, CommitSource, DirectorySource, Format, Hooks, Source,
@@ -72,7 +74,7 @@ pub use fakeroot::{refuse_fakeroot, UnderFakeroot};
 pub use files::{Exclusion, FilesSource, Layout};
 pub use range::read_range;
 pub use recipe::{Recipe, RecipeFiles};
-pub use times::{calendar, long_time};
+pub use times::{calendar, long_time, TimeOptions};
 pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 pub use verify::{verify, verify_with, verity_of};

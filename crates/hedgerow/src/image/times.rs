@@ -35,6 +35,48 @@ impl Time {
     }
 }
 
+/// The options of mksquashfs about the times of an image and of its entries.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TimeOptions<'o> {
+    /// `-repro`: the image has the time of the newest entry.
+    pub repro: bool,
+    /// `-mkfs-time`: the time of the image.
+    pub image: Option<&'o str>,
+    /// `-inode-time`: the time of all entries.
+    pub entries: Option<&'o str>,
+    /// `-repro-time`: the time of both.
+    pub both: Option<&'o str>,
+}
+
+impl TimeOptions<'_> {
+    /// The time of the image and that of all entries.
+    ///
+    /// # Errors
+    /// A word is no time, see [`Time::parse`], or two options set different times.
+    pub fn times(self) -> Result<(Option<Time>, Option<Time>), String> {
+        let time = |word: Option<&str>| word.map(Time::parse).transpose();
+        let (image, entries) = (time(self.image)?, time(self.entries)?);
+        let both = time(self.both)?;
+        let differs = |time: Option<Time>, other: Option<Time>| {
+            time.is_some_and(|time| other.is_some_and(|other| other != time))
+        };
+        let repro = self.repro.then_some(Time::Newest);
+        for (first, second, names) in [
+            (repro, image, "-repro and -mkfs-time"),
+            (repro, both, "-repro and -repro-time"),
+            (both, image, "-repro-time and -mkfs-time"),
+            (both, entries, "-repro-time and -inode-time"),
+        ] {
+            if differs(first, second) {
+                return Err(format!(
+                    "{names} set different times: leave one of them out"
+                ));
+            }
+        }
+        Ok((image.or(both), entries.or(both)))
+    }
+}
+
 /// The seconds since 1970 that date(1) prints for a date; `None` if it does not understand it.
 fn seconds_of(word: &str) -> Result<Option<String>, String> {
     let program = Process {
@@ -121,6 +163,42 @@ mod tests {
             ("no such date", None),
         ] {
             assert_eq!(Time::parse(word).ok(), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn times_of_different_options_must_agree() {
+        let with = |repro, image, entries, both| TimeOptions {
+            repro,
+            image,
+            entries,
+            both,
+        };
+        let at = |seconds| Some(Time::At(seconds));
+        for (options, expected) in [
+            (with(false, None, None, None), Some((None, None))),
+            (with(true, None, Some("6"), None), Some((None, at(6)))),
+            (
+                with(true, Some("inode"), None, None),
+                Some((Some(Time::Newest), None)),
+            ),
+            (
+                with(false, Some("5"), Some("6"), None),
+                Some((at(5), at(6))),
+            ),
+            (
+                with(false, Some("5"), Some("5"), Some("5")),
+                Some((at(5), at(5))),
+            ),
+            (with(false, None, None, Some("5")), Some((at(5), at(5)))),
+            (with(true, Some("5"), None, None), None),
+            (with(true, None, None, Some("5")), None),
+            (with(false, Some("6"), None, Some("5")), None),
+            (with(false, Some("inode"), None, Some("5")), None),
+            (with(false, None, Some("6"), Some("5")), None),
+            (with(false, None, Some("never"), None), None),
+        ] {
+            assert_eq!(options.times().ok(), expected, "{options:?}");
         }
     }
 

@@ -3,6 +3,8 @@
 use super::data::DataFile;
 use super::definition::{Action, Body, Definition, Metadata};
 use super::PseudoFiles;
+use crate::recipe::Labels;
+use crate::rules::has_user_xattrs;
 use bstr::{BString, ByteSlice};
 use hedgerow_tree::{
     canonical_order, split_path, Content, Handle, Node, NodeError, NodeKind, Xattr,
@@ -10,6 +12,7 @@ use hedgerow_tree::{
 use std::collections::hash_map::{Entry, HashMap};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The first half of [`Node::link`] of entries that definitions make; no device has this number.
 const PSEUDO_DEVICE: u64 = u64::MAX;
@@ -66,11 +69,17 @@ pub struct Applied {
 impl PseudoFiles {
     /// Adds the entries that are defined to `nodes`, and changes those that are to be changed.
     /// Entries without a time get `mtime_s`. An entry that exists already stays as it is: leave it
-    /// out of the source to replace it.
+    /// out of the source to replace it. All entries get their `labels`; extended attributes that definitions
+    /// set come after these, and no rule holds for them.
     ///
     /// # Errors
     /// See [`PseudoError`].
-    pub fn apply(self, nodes: Vec<Node>, mtime_s: i64) -> Result<Applied, PseudoError> {
+    pub fn apply(
+        self,
+        nodes: Vec<Node>,
+        mtime_s: i64,
+        labels: &Arc<Labels>,
+    ) -> Result<Applied, PseudoError> {
         let kinds = nodes.iter().map(|node| (node.path.clone(), node.kind));
         let mut tree = Tree {
             kinds: kinds.collect(),
@@ -97,6 +106,7 @@ impl PseudoFiles {
         }
         tree.complete(self.missing_directories)?;
         tree.modify(changes);
+        tree.label(labels);
         tree.set_xattrs()?;
         tree.nodes.sort_by(|a, b| canonical_order(&a.path, &b.path));
         Ok(Applied {
@@ -308,6 +318,15 @@ impl Tree {
         pairs.collect()
     }
 
+    fn label(&mut self, labels: &Arc<Labels>) {
+        let labelled = |node: Node| {
+            let path = node.path.clone();
+            labels.applied(node, &path)
+        };
+        let nodes = std::mem::take(&mut self.nodes).into_iter();
+        self.nodes = nodes.map(labelled).collect();
+    }
+
     fn set_xattrs(&mut self) -> Result<(), PseudoError> {
         let made = std::mem::take(&mut self.made);
         let xattrs: HashMap<Vec<u8>, Vec<Xattr>> = made
@@ -324,11 +343,26 @@ impl Tree {
         let links = self.by_link(|path| xattrs.get(path).cloned());
         for node in &mut self.nodes {
             let link = node.link.and_then(|link| links.get(&link));
-            if let Some(set) = xattrs.get(&node.path).or(link) {
-                let handle = std::mem::replace(&mut node.handle, Box::new(Nothing));
-                let set = set.clone();
-                node.handle = Box::new(WithXattrs { handle, set });
+            let Some(set) = xattrs.get(&node.path).or(link) else {
+                continue;
+            };
+            let mut set = set.clone();
+            if !has_user_xattrs(node.kind) {
+                // The kernel would list their names, but not read them.
+                set.retain(|xattr| {
+                    let is_user = xattr.name.starts_with(b"user.");
+                    if is_user {
+                        self.warnings.push(format!(
+                            "'{}' is neither a regular file nor a directory: '{}' is not stored",
+                            node.path.as_bstr(),
+                            xattr.name
+                        ));
+                    }
+                    !is_user
+                });
             }
+            let handle = std::mem::replace(&mut node.handle, Box::new(Nothing));
+            node.handle = Box::new(WithXattrs { handle, set });
         }
         Ok(())
     }
@@ -408,7 +442,8 @@ mod tests {
         for definition in ["/ d 700 0 0", "a d 755 0 0", "a/f i 600 0 0 f", "a/g L a/f"] {
             files.add(definition.as_bytes()).unwrap();
         }
-        let source = files.apply(Vec::new(), 5).unwrap().nodes;
+        let source = files.apply(Vec::new(), 5, &Arc::default());
+        let source = source.unwrap().nodes;
         let mut files = PseudoFiles::default();
         for definition in definitions {
             files.add(definition.as_bytes()).unwrap();
@@ -416,7 +451,7 @@ mod tests {
         if let Some(text) = missing {
             files.set_missing_directories(text.as_bytes()).unwrap();
         }
-        files.apply(source, 9)
+        files.apply(source, 9, &Arc::default())
     }
 
     fn shown(applied: &Applied) -> String {
@@ -462,6 +497,10 @@ mod tests {
         assert_eq!(
             warned(&["b m 1 0 0"]),
             "'b' is not in the source: the change is ignored"
+        );
+        assert_eq!(
+            warned(&["s s 777 0 0 t", "s x user.a=1", "s x trusted.a=1"]),
+            "'s' is neither a regular file nor a directory: 'user.a' is not stored"
         );
         assert_eq!(warned(&["/ d 700 0 0"]), "");
         for (definition, said) in [

@@ -8,7 +8,7 @@ mod xattrs;
 
 pub use mode::ModeChange;
 pub use paths::{Fit, PathRules, Syntax};
-pub use xattrs::{named_xattr, XattrRules};
+pub use xattrs::{has_user_xattrs, named_xattr, XattrRules};
 
 use std::fmt::Display;
 

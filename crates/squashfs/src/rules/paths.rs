@@ -234,6 +234,23 @@ mod tests {
         ] {
             assert_eq!(fits(syntax, &rules, paths), expected, "{rules:?}");
         }
+        let hidden = ".a b .c/.d .c/e";
+        for (rule, expected) in [
+            ("*", "-W--"),
+            ("?a", "----"),
+            ("[.]a", "----"),
+            (".*", "W---"),
+            (".*/*", "a--W"),
+            ("\\.a", "W---"),
+            ("... *", "aWaW"),
+            ("@(*|c)", "-W--"),
+            ("?(x)*", "-W--"),
+            ("*(x).a", "W---"),
+            ("!(b)", "W---"),
+        ] {
+            let found = fits(Syntax::Wildcards, &[rule], hidden);
+            assert_eq!(found, expected, "{rule}");
+        }
         let mut list = PathRules::new(Syntax::Literal);
         list.add(b"a/b", false).unwrap();
         let contained = ["a", "a/b", "a/b/c/d", "a/bb"].map(|path| list.contains(path.as_bytes()));

@@ -41,7 +41,8 @@ impl Wildcard {
         sequence(pattern, 0, 0).map(Wildcard)
     }
 
-    /// Whether the pattern matches all of `text`.
+    /// Whether the pattern matches all of `text`. A period at its start is only matched by a period,
+    /// as with FNM_PERIOD.
     pub fn matches(&self, text: &[u8]) -> bool {
         let mut start = vec![false; text.len() + 1];
         if let Some(first) = start.first_mut() {
@@ -144,17 +145,25 @@ fn ends(pattern: &[u8], end: u8) -> impl Iterator<Item = usize> + '_ {
 
 /// The positions reached behind the elements, from the positions `from`.
 fn walk(elements: &[Element], text: &[u8], mut from: Reached) -> Reached {
+    let is_hidden = text.first() == Some(&b'.');
     for element in elements {
         if !from.contains(&true) {
             break;
         }
         from = match element {
-            Element::One(one) => step(text, &from, |byte| fits(one, byte)),
+            Element::One(one) => {
+                if let (true, b"?" | [b'[', ..], Some(start)) =
+                    (is_hidden, one.as_slice(), from.first_mut())
+                {
+                    *start = false;
+                }
+                step(text, &from, |byte| fits(one, byte))
+            }
             Element::Star => {
                 let mut seen = false;
-                let reached = from.iter().map(|here| {
-                    seen |= here;
-                    seen
+                let reached = from.iter().enumerate().map(|(at, here)| {
+                    seen |= *here && !(is_hidden && at == 0);
+                    seen || *here
                 });
                 reached.collect()
             }

@@ -63,7 +63,7 @@ impl XattrRules {
     /// The attributes of an entry after the rules.
     pub fn applied(&self, kind: NodeKind, mut xattrs: Vec<Xattr>) -> Vec<Xattr> {
         xattrs.retain(|xattr| self.keeps(&xattr.name));
-        let has_user = matches!(kind, NodeKind::File | NodeKind::Directory);
+        let has_user = has_user_xattrs(kind);
         let fits = |xattr: &&Xattr| has_user || !xattr.name.starts_with(b"user.");
         for xattr in self.add.iter().filter(fits) {
             xattrs.retain(|other| other.name != xattr.name);
@@ -71,6 +71,11 @@ impl XattrRules {
         }
         xattrs
     }
+}
+
+/// Whether entries of this kind may have attributes in `user.`, see xattr(7).
+pub fn has_user_xattrs(kind: NodeKind) -> bool {
+    matches!(kind, NodeKind::File | NodeKind::Directory)
 }
 
 /// Parses `NAME=VALUE`. The value is taken as it is, except behind `0x` (hexadecimal), `0s` (base64)

@@ -1,14 +1,13 @@
 //! Options shared by `mksquashfs` and `sqfstar`.
 
-use super::changes::{user, Changes};
 use super::percentage::ProgressOptions;
 use crate::applets::console::Console;
 use crate::image::create::{block_bytes, clamped, epoch};
 use crate::image::image_file;
 use clap::Args;
 use hedgerow::image::{
-    Compressor, CreateOptions, Created, Edits, FragmentPolicy, ModeChange, PseudoFiles, Settings,
-    Time, Uncompressed, XattrRules,
+    parse_owner, Changes, Compressor, CreateOptions, Created, Edits, FragmentPolicy, ModeChange,
+    PseudoFiles, Settings, Time, TimeOptions, Uncompressed, XattrRules,
 };
 use hedgerow::numbers::size_bytes;
 use hedgerow::{CancelToken, Execution, Jobs};
@@ -103,7 +102,7 @@ pub struct Building {
     /// Set the time of the image and of all entries
     #[arg(long, value_name = "TIME")]
     repro_time: Option<String>,
-    /// Set the owner and group of everything to root
+    /// Set the owner and group of everything to root: -force-uid 0 -force-gid 0
     #[arg(long, alias = "root-owned")]
     all_root: bool,
     /// Set the permissions of the root, in octal or as for chmod
@@ -149,13 +148,13 @@ pub struct Building {
     #[arg(long, overrides_with = "no_xattrs")]
     xattrs: bool,
     /// Leave out extended attributes whose names match a regular expression
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", overrides_with = "no_xattrs")]
     xattrs_exclude: Option<OsString>,
     /// Store only extended attributes whose names match a regular expression
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", overrides_with = "no_xattrs")]
     xattrs_include: Option<OsString>,
     /// Add an extended attribute to everything; user attributes to files and directories only
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", overrides_with = "no_xattrs")]
     xattrs_add: Vec<OsString>,
     /// End at the first error, which is the default
     #[arg(long)]
@@ -283,14 +282,24 @@ impl Building {
     /// The time of the image; `None` for that of the newest entry.
     fn mkfs_time(&self) -> Result<Option<u32>, String> {
         let epoch = epoch()?;
-        let given = self.mkfs_time.as_ref().or(self.repro_time.as_ref());
-        if epoch.is_some() && (given.is_some() || self.inode_time.is_some()) {
+        let (image, entries) = self.times()?;
+        if epoch.is_some() && (image.is_some() || entries.is_some()) {
             return Err("SOURCE_DATE_EPOCH is set: options cannot set other times".into());
         }
-        match given.map(|word| Time::parse(word)).transpose()? {
+        match image {
             Some(Time::At(seconds)) => Ok(Some(seconds)),
             _ => Ok(epoch),
         }
+    }
+
+    fn times(&self) -> Result<(Option<Time>, Option<Time>), String> {
+        let options = TimeOptions {
+            repro: self.repro,
+            image: self.mkfs_time.as_deref(),
+            entries: self.inode_time.as_deref(),
+            both: self.repro_time.as_deref(),
+        };
+        options.times()
     }
 
     /// The changes of each entry.
@@ -300,10 +309,10 @@ impl Building {
             parsed.map_err(|error| error.to_string())
         };
         let owner = |word: &Option<String>, is_group| {
-            word.as_deref().map(|word| user(word, is_group)).transpose()
+            let parsed = word.as_deref().map(|word| parse_owner(word, is_group));
+            parsed.transpose()
         };
         Ok(Changes {
-            all_root: self.all_root,
             root_uid: owner(&self.root_uid, false)?,
             root_gid: owner(&self.root_gid, true)?,
             root_mode: mode(&self.root_mode)?,
@@ -339,13 +348,12 @@ impl Building {
             let read = pseudo.read(file, spool.unwrap_or(Path::new(".")));
             read.map_err(|error| error.to_string())?;
         }
-        let time = |word: &Option<String>| word.as_deref().map(Time::parse).transpose();
         Ok(Edits {
             pseudo,
             keep_pseudo_owners: self.pseudo_override,
             implied_mtime_s: epoch()?,
-            all_time: time(&self.inode_time)?.or(time(&self.repro_time)?),
-            root_time: time(&self.root_time)?,
+            all_time: self.times()?.1,
+            root_time: self.root_time.as_deref().map(Time::parse).transpose()?,
             owner_offset: self.uid_gid_offset,
         })
     }

@@ -1,7 +1,6 @@
 //! The tools of squashfs-tools, with their names and options.
 
 mod building;
-mod changes;
 pub mod mksquashfs;
 mod percentage;
 mod refused;

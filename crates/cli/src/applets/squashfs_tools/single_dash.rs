@@ -64,6 +64,11 @@ pub fn translated(
         let arg =
             find(command, &name).ok_or_else(|| format!("there is no option -{name}; see -help"))?;
         let long = arg.get_long().unwrap_or_default();
+        // unsquashfs has another name for its option, of which the last one holds.
+        let sets_rules = |word: &OsString| word.as_bytes().starts_with(b"--xattrs-");
+        if long == "no-xattrs" && options.iter().any(sets_rules) {
+            return Err("-no-xattrs contradicts an option -xattrs-... before it".into());
+        }
         let valued = |value: OsString| {
             let bytes = [b"--", long.as_bytes(), b"=", value.as_bytes()].concat();
             OsString::from_vec(bytes)
@@ -79,6 +84,9 @@ pub fn translated(
             options.extend(words.by_ref().take_while(|word| word != ";").map(valued));
         } else if arg.get_action().takes_values() {
             options.push(valued(words.next().ok_or_else(missing)?));
+        } else if long == "all-root" {
+            // The last of these options holds.
+            options.extend(["--force-uid=0", "--force-gid=0"].map(OsString::from));
         } else {
             options.push(OsString::from(format!("--{long}")));
         }

@@ -1,14 +1,13 @@
 //! `sqfstar`: an image of the archive on standard input.
 
 use super::building::Building;
-use super::changes::user;
 use super::mksquashfs::{add_rules, create};
 use super::refused;
 use super::single_dash::Grammar;
 use crate::applets::console::Console;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{
-    ArchiveSource, Defaults, ModeChange, NodeOptions, PathRules, Source, Syntax,
+    parse_owner, ArchiveSource, Defaults, ModeChange, NodeOptions, PathRules, Source, Syntax,
 };
 use hedgerow::walk::Patterns;
 use hedgerow_fs::ReadFile;
@@ -125,8 +124,8 @@ pub fn defaults(
         .map_err(|error| error.to_string())?;
     let epoch = crate::image::create::epoch()?;
     Ok(Defaults {
-        uid: uid.map_or(Ok(own_uid), |word| user(word, false))?,
-        gid: gid.map_or(Ok(own_gid), |word| user(word, true))?,
+        uid: uid.map_or(Ok(own_uid), |word| parse_owner(word, false))?,
+        gid: gid.map_or(Ok(own_gid), |word| parse_owner(word, true))?,
         mode: mode.map_or(0o755, |change| change.applied(0o755, true)),
         mtime_s: epoch.unwrap_or_default().into(),
     })

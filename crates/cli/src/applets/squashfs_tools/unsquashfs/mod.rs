@@ -127,10 +127,10 @@ struct Arguments {
     #[arg(long = "user-xattrs", alias = "u")]
     user_xattrs: bool,
     /// Do not set extended attributes whose names match a regular expression
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", overrides_with = "no_xattrs")]
     xattrs_exclude: Option<OsString>,
     /// Set only extended attributes whose names match a regular expression
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", overrides_with = "no_xattrs")]
     xattrs_include: Option<OsString>,
     /// Use COUNT workers
     #[arg(long = "p", alias = "processors", value_name = "COUNT")]

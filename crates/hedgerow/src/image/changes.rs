@@ -1,18 +1,26 @@
 //! Changes of each entry of a new image.
 
-use hedgerow::image::{ModeChange, Node, NodeKind};
+use hedgerow_squashfs::rules::ModeChange;
+use hedgerow_tree::{Node, NodeKind};
 
-/// What the options about owners, permissions and times ask for.
-#[derive(Debug)]
+/// What the options of mksquashfs about owners, permissions and times ask for.
+#[derive(Clone, Debug, Default)]
 pub struct Changes {
-    pub all_root: bool,
+    /// The owner of the root.
     pub root_uid: Option<u32>,
+    /// The group of the root.
     pub root_gid: Option<u32>,
+    /// The permissions of the root.
     pub root_mode: Option<ModeChange>,
+    /// The owner of everything.
     pub uid: Option<u32>,
+    /// The group of everything.
     pub gid: Option<u32>,
+    /// The permissions of everything but directories.
     pub file_mode: Option<ModeChange>,
+    /// The permissions of directories.
     pub directory_mode: Option<ModeChange>,
+    /// Whether each hard link becomes a file of its own.
     pub no_hard_links: bool,
     /// The latest time that an entry may have.
     pub epoch: Option<u32>,
@@ -22,7 +30,6 @@ impl Changes {
     /// The entry with the changes.
     pub fn applied(&self, mut node: Node) -> Node {
         let is_directory = node.kind == NodeKind::Directory;
-        let root = self.all_root.then_some(0);
         if node.path.is_empty() {
             node.uid = self.root_uid.unwrap_or(node.uid);
             node.gid = self.root_gid.unwrap_or(node.gid);
@@ -30,8 +37,8 @@ impl Changes {
                 node.mode = change.applied(node.mode, true);
             }
         }
-        node.uid = self.uid.or(root).unwrap_or(node.uid);
-        node.gid = self.gid.or(root).unwrap_or(node.gid);
+        node.uid = self.uid.unwrap_or(node.uid);
+        node.gid = self.gid.unwrap_or(node.gid);
         let mode = if is_directory {
             &self.directory_mode
         } else {
@@ -50,8 +57,11 @@ impl Changes {
     }
 }
 
-/// A number, or the name of a user or group of this system.
-pub fn user(word: &str, is_group: bool) -> Result<u32, String> {
+/// Parses a number, or the name of a user or group of this system.
+///
+/// # Errors
+/// The word is neither.
+pub fn parse_owner(word: &str, is_group: bool) -> Result<u32, String> {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     let number = word.parse().ok().filter(|_| digits);
     let known = || {

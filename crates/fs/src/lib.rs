@@ -51,6 +51,7 @@ pub mod thread_time;
 pub mod threads;
 mod variables;
 mod xattr;
+mod zeros;
 
 pub use account::{
     account_by_name, account_by_uid, effective_uid, group_by_gid, group_by_name, host_name,
@@ -96,7 +97,7 @@ pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};
 pub use range_lock::RangeLock;
 pub use single_writer::Claim;
-pub use spool_file::{is_zero, SpoolFile};
+pub use spool_file::SpoolFile;
 pub use standard_input::{InputBefore, StandardInput};
 pub use standard_output::StandardOutput;
 pub use stat::{device_numbers, FileKind, Stat, Timestamp};
@@ -104,3 +105,4 @@ pub use system_limits::{thread_limit, watch_limit};
 pub use terminal::terminal_width;
 pub use variables::set_variables;
 pub use xattr::Xattrs;
+pub use zeros::{is_zero, HOLE_BYTES};

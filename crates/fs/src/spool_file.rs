@@ -1,14 +1,12 @@
 use crate::descriptors::obtain;
 use crate::fault::{self, Op};
+use crate::zeros::{is_zero, HOLE_BYTES};
 use crate::{Error, ReadFile, Result};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// So many zeros are not written.
-const HOLE_BYTES: usize = 64 << 10;
 
 /// An unnamed file for data needed only while the process runs: it is written sequentially, then
 /// read at any offset, and removed when it is closed, however the process ends.
@@ -46,21 +44,21 @@ impl SpoolFile {
 
     /// Appends `content`. Long zeros in it take no space.
     pub fn append(&mut self, content: &[u8]) -> Result<()> {
-        let mut is_short = false;
+        let mut waiting = 0..0;
         for piece in content.chunks(HOLE_BYTES) {
-            is_short = piece.len() == HOLE_BYTES && is_zero(piece);
-            if is_short {
+            waiting.end += piece.len();
+            if piece.len() == HOLE_BYTES && is_zero(piece) {
+                self.write(&content[waiting.start..waiting.end - HOLE_BYTES])?;
                 self.length += HOLE_BYTES as u64;
-            } else {
-                self.write(piece)?;
+                waiting.start = waiting.end;
             }
         }
-        if is_short {
+        if waiting.is_empty() && !content.is_empty() {
             let lengthened = fault::check(Op::Write)
                 .and_then(|()| Ok(rustix::fs::ftruncate(&self.fd, self.length)?));
-            lengthened.map_err(|source| self.failed(source))?;
+            return lengthened.map_err(|source| self.failed(source));
         }
-        Ok(())
+        self.write(&content[waiting])
     }
 
     fn write(&mut self, mut content: &[u8]) -> Result<()> {
@@ -88,12 +86,6 @@ impl SpoolFile {
     fn failed(&self, source: io::Error) -> Error {
         Error::new("write to a temporary file in", &self.directory, source)
     }
-}
-
-/// Whether all bytes are zero.
-pub fn is_zero(bytes: &[u8]) -> bool {
-    let (words, rest) = bytes.as_chunks::<16>();
-    words.iter().all(|word| *word == [0; 16]) && rest.iter().all(|byte| *byte == 0)
 }
 
 fn create_unnamed(directory: &Path) -> io::Result<OwnedFd> {

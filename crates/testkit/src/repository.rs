@@ -48,10 +48,10 @@ impl Repository {
 
     /// Adds lines to its configuration, as fast as a file is written.
     fn configure(&self, lines: &str) {
-        let file = std::fs::OpenOptions::new()
-            .append(true)
-            .open(self.git_dir().join("config"));
-        file.unwrap().write_all(lines.as_bytes()).unwrap();
+        let path = self.git_dir().join("config");
+        let file = std::fs::OpenOptions::new().append(true).open(path);
+        let written = file.and_then(|mut file| file.write_all(lines.as_bytes()));
+        written.expect("a repository has a configuration");
     }
 
     /// An empty bare one of that object format (`sha1` or `sha256`), whose packs are the same for

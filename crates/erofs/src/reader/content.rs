@@ -2,7 +2,7 @@
 
 use super::map::Map;
 use super::{Image, Inode, Piece, Stored};
-use hedgerow_fs::is_zero;
+use hedgerow_fs::{is_zero, HOLE_BYTES};
 use hedgerow_image::{Error, Part, Result};
 use hedgerow_tree::{Content, NodeError, NodeKind};
 use std::ops::Range;
@@ -10,8 +10,6 @@ use std::sync::Arc;
 
 /// Larger clusters are not cached.
 const CACHED_BYTES: usize = 1 << 20;
-/// Fewer zeros than this are not worth a hole.
-const HOLE_BYTES: usize = 64 << 10;
 /// Holes begin and end where file systems have blocks.
 const BLOCK_BYTES: usize = 4 << 10;
 
@@ -265,15 +263,11 @@ impl InFile {
                 return Ok(0);
             };
             // A reader that does not ask for holes gets them in parts.
-            let is_hole = piece.stored == Stored::Hole;
-            self.load(
-                piece,
-                if is_hole {
-                    buffer.len() as u64
-                } else {
-                    u64::MAX
-                },
-            )?;
+            let most = match piece.stored {
+                Stored::Hole => buffer.len() as u64,
+                _ => u64::MAX,
+            };
+            self.load(piece, most)?;
         }
         let end = match &self.zeros {
             zeros if zeros.is_empty() => self.content.len(),

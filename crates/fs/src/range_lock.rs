@@ -18,6 +18,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct RangeLock {
     file: OwnedFd,
     at: u64,
+    /// The process that took it; a copy of it that was forked holds the same lock.
+    process: u32,
 }
 
 impl RangeLock {
@@ -27,7 +29,8 @@ impl RangeLock {
         let file = open(path)?;
         loop {
             if try_lock(&file, at).map_err(|source| Error::new("lock", path, source))? {
-                return Ok(Some(RangeLock { file, at }));
+                let process = std::process::id();
+                return Ok(Some(RangeLock { file, at, process }));
             }
             if is_cancelled() {
                 return Ok(None);
@@ -38,11 +41,13 @@ impl RangeLock {
 }
 
 impl Drop for RangeLock {
-    /// A process that was just started may have the file open until its program is loaded; it is unlocked all
-    /// the same.
+    /// Unlocks it at once. Closing the file is not enough: a process that is just being started has it open until
+    /// its program is loaded.
     fn drop(&mut self) {
-        // It is closed now, and the lock ends with that at the latest.
-        let _ = set_lock(&self.file, self.at, libc::F_UNLCK);
+        if self.process == std::process::id() {
+            // If this fails, the lock ends when the file is closed everywhere.
+            let _ = set_lock(&self.file, self.at, libc::F_UNLCK);
+        }
     }
 }
 

@@ -13,18 +13,6 @@ fn origin() -> Scene {
     origin
 }
 
-/// What `program` says in a new partial clone.
-fn in_new_clone(
-    origin: &Scene,
-    filter: &str,
-    program: &Program,
-    words: &[&str],
-    input: &str,
-    is_reachable: bool,
-) -> Outcome {
-    fetching(origin, filter, program, words, input, is_reachable).0
-}
-
 /// What `program` says in a new partial clone, and how many packs it fetched. A clone makes one pack, or
 /// two: git 2.55 packs what a promised pack refers to a second time.
 fn fetching(
@@ -52,7 +40,7 @@ fn fetching(
 /// A new clone without blobs, in which nothing has been fetched.
 fn make_clone(origin: &Scene) {
     let words = ["rev-list", "main"];
-    in_new_clone(origin, "blob:none", &HEDGEROW, &words, "", true);
+    fetching(origin, "blob:none", &HEDGEROW, &words, "", true);
 }
 
 fn asked(
@@ -101,7 +89,7 @@ fn cat_file_fetches_what_it_reads() {
         for filter in ["blob:none", "tree:0"] {
             for is_reachable in [true, false] {
                 let [git, here] = [Program::Git, HEDGEROW].map(|program| {
-                    in_new_clone(&origin, filter, &program, words, input, is_reachable)
+                    fetching(&origin, filter, &program, words, input, is_reachable).0
                 });
                 here.assert_civil(&words.join(" "));
                 let told = format!(
@@ -242,7 +230,7 @@ fn links_on_the_way_are_fetched() {
         for filter in ["blob:none", "tree:0", "tree:1"] {
             for is_reachable in [true, false] {
                 let [git, here] = [Program::Git, HEDGEROW].map(|program| {
-                    in_new_clone(&origin, filter, &program, &words, input, is_reachable)
+                    fetching(&origin, filter, &program, &words, input, is_reachable).0
                 });
                 let told = format!("{input} {filter} {}", here.stderr);
                 assert_eq!(here.code, git.code, "{told}");

@@ -64,7 +64,7 @@ pub fn translated(
         let arg =
             find(command, &name).ok_or_else(|| format!("there is no option -{name}; see -help"))?;
         let long = arg.get_long().unwrap_or_default();
-        // unsquashfs has another name for its option, of which the last one holds.
+        // Only mksquashfs and sqfstar refuse: the option of unsquashfs has another long name.
         let sets_rules = |word: &OsString| word.as_bytes().starts_with(b"--xattrs-");
         if long == "no-xattrs" && options.iter().any(sets_rules) {
             return Err("-no-xattrs contradicts an option -xattrs-... before it".into());

@@ -53,6 +53,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether SIGABRT, SIGBUS, SIGFPE or SIGSEGV ended it.
+    pub fn crashed(&self) -> bool {
+        matches!(self.code, 134 | 135 | 136 | 139)
+    }
+
     /// Panic text of Rust has no place in what a user sees.
     pub fn assert_civil(&self, what: &str) {
         for word in ["panicked", "RUST_BACKTRACE", "unwrap()", "internal error"] {

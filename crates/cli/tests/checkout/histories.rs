@@ -69,6 +69,9 @@ fn play_one(seed: u64) {
         theme,
     };
     for _ in 0..COMMANDS {
+        if history.pair.is_over {
+            return;
+        }
         history.step();
     }
 }

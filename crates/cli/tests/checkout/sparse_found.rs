@@ -228,3 +228,94 @@ fn a_file_that_enters_replaces_directories_without_files() {
         }
     }
 }
+
+/// Staged files below `g`, where `main` has a file.
+fn staged_below_a_file(pair: &mut Pair) {
+    pair.each("stage", |repository| {
+        repository.git(&["checkout", "-q", "side"]);
+        repository.write("g/x", "x\n");
+        repository.write("g/y", "y\n");
+        repository.git(&["add", "--sparse", "g"]);
+    });
+}
+
+fn with_a_file_that_one_branch_has() -> Repository {
+    let origin = origin();
+    origin.git(&["branch", "side"]);
+    origin.write("g", "g\n");
+    origin.write("top", "main\n");
+    origin.commit("second");
+    origin
+}
+
+#[test]
+fn what_is_staged_below_a_new_file_stays_in_a_sparse_checkout() {
+    for pattern in ["/top", "/*", "!/g", "/g"] {
+        for command in ["checkout", "switch", "merge"] {
+            for edited in [None, Some("g/x"), Some("top")] {
+                let label = format!("{pattern} {command} {edited:?}");
+                let mut pair = Pair::of(&with_a_file_that_one_branch_has(), &label);
+                staged_below_a_file(&mut pair);
+                pair.each("sparse", |repository| {
+                    let words = ["sparse-checkout", "set", "--no-cone", pattern];
+                    repository.git(&words);
+                    repository.git(&["add", "--sparse", "."]);
+                    if let Some(path) = edited {
+                        repository.write(path, "mine\n");
+                    }
+                });
+                pair.both(command, "", &["main"], &[]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_staged_below_a_new_file_stays_where_no_file_is() {
+    for command in ["checkout", "switch", "merge", "reset"] {
+        for place in [None, Some("g"), Some("g/x")] {
+            let label = format!("{command} {place:?}");
+            let mut pair = Pair::of(&with_a_file_that_one_branch_has(), &label);
+            staged_below_a_file(&mut pair);
+            pair.each("no files", |repository| {
+                std::fs::remove_dir_all(repository.path("g")).unwrap();
+                if let Some(path) = place {
+                    repository.write(path, "mine\n");
+                }
+            });
+            let words: &[&str] = match command {
+                "reset" => &["--keep", "main"],
+                _ => &["main"],
+            };
+            let is_free = place.is_none();
+            // With one of its files, git would drop the staged content of the other.
+            if place == Some("g/x") {
+                let ended = pair.hedgerow.hedgerow(&[&[command], words].concat());
+                assert_ne!(ended.code, 0, "{label}");
+            } else {
+                let ended = pair.both(command, "", words, &[]);
+                assert_eq!(ended.code == 0, is_free, "{label}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_places_of_new_files_are_looked_at_last_in_a_sparse_checkout() {
+    let mut pair = Pair::of(&with_a_file_that_one_branch_has(), "both in the way");
+    pair.each("both in the way", |repository| {
+        repository.git(&["checkout", "-q", "side"]);
+        repository.git(&["sparse-checkout", "set", "--no-cone", "/*"]);
+        repository.write("g", "mine\n");
+        repository.write("top", "staged\n");
+        repository.git(&["add", "top"]);
+    });
+    let ended = pair.checkout(&["main"]);
+    assert_eq!(ended.code, 1);
+    // What git does then overwrites the file, although it says that it does not.
+    let repository = &pair.hedgerow;
+    repository.git(&["reset", "-q", "--hard"]);
+    let ended = repository.hedgerow(&["checkout", "main"]);
+    assert_eq!(ended.code, 1);
+    assert_eq!(repository.read("g"), b"mine\n");
+}

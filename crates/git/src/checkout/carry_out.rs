@@ -30,6 +30,8 @@ pub(super) struct Before<'a> {
     pub refreshed: &'a [Refreshed],
     pub rules: Rules,
     pub untracked: Untracked,
+    /// Whether sparse checkout is on.
+    pub sparse: bool,
     /// Submodules move to their commits even where the index had the same.
     pub moves_submodules: bool,
     /// Those that differ must be able to move; none does.
@@ -85,6 +87,7 @@ pub(super) fn check(
         states: before.states,
         overwrites: before.rules.overwrite(),
         untracked: before.untracked,
+        sparse: before.sparse,
         leaving: &submodules.left,
         ignore: &ignore,
         folded: FoldedFiles::new(

@@ -14,6 +14,7 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow_engine::Options;
 use hedgerow_fs::{Dir, FileKind};
 use hedgerow_tree::split_path;
+use std::collections::BTreeSet;
 use std::io;
 
 /// Something that is in the way and may be removed.
@@ -70,6 +71,13 @@ struct Found {
     changed_below: Vec<(BString, BString)>,
 }
 
+impl Found {
+    /// Whether nothing must stay.
+    fn is_all_free(&self) -> bool {
+        self.rejects.is_empty() && self.changed_below.is_empty()
+    }
+}
+
 /// All places to examine, in ascending order, so that a directory precedes its content.
 fn visits<'t>(transition: &'t Transition) -> Vec<(&'t BStr, Visit)> {
     let index = &transition.index;
@@ -104,6 +112,8 @@ pub(crate) struct Inquiry<'a> {
     /// Local changes are overwritten.
     pub overwrites: bool,
     pub untracked: Untracked,
+    /// Whether sparse checkout is on: git looks at the places of new files only if nothing else is refused.
+    pub sparse: bool,
     /// The submodules that go.
     pub leaving: &'a [Leaving],
     pub ignore: &'a Ignore,
@@ -120,20 +130,17 @@ impl Inquiry<'_> {
     pub(crate) fn obstacles(&self, transition: &mut Transition) -> Result<Vec<Obstacle>> {
         let mut found = Found::default();
         let rejected = transition.rejects.hiding();
-        let visits = visits(transition);
-        let places = self.places(visits.len(), &|at| visits[at].0)?;
-        for ((path, visit), place) in visits.iter().copied().zip(places) {
-            // Like git, looks no further below a path that was refused.
-            if found.refused.covers(path) || ancestors(path).any(|above| rejected.contains(above)) {
-                continue;
-            }
-            let leaving = self.leaving.iter().find(|leaving| leaving.covers(path));
-            match (visit, leaving) {
-                (Visit::New { .. }, Some(leaving)) => {
-                    self.examine_left(path, leaving, &mut found)?;
-                }
-                _ => self.examine(path, visit, place, transition, &mut found)?,
-            }
+        let (visits, last): (Vec<_>, Vec<_>) = visits(transition)
+            .into_iter()
+            .partition(|(_, visit)| !self.sparse || !matches!(visit, Visit::New { .. }));
+        self.examine_all(&visits, transition, &rejected, &mut found)?;
+        let is_refused = !found.is_all_free() || !rejected.is_empty();
+        if !is_refused {
+            self.examine_all(&last, transition, &rejected, &mut found)?;
+        } else if self.sparse {
+            transition
+                .rejects
+                .forget_all_of(Reason::UntrackedOverwritten);
         }
         for write in found.replacing {
             transition.writes[write].replaces = true;
@@ -148,6 +155,30 @@ impl Inquiry<'_> {
         obstacles.sort_by(|a: &Obstacle, b| a.path.cmp(&b.path));
         obstacles.dedup();
         Ok(obstacles)
+    }
+
+    fn examine_all(
+        &self,
+        visits: &[(&BStr, Visit)],
+        transition: &Transition,
+        rejected: &BTreeSet<BString>,
+        found: &mut Found,
+    ) -> Result<()> {
+        let places = self.places(visits.len(), &|at| visits[at].0)?;
+        for ((path, visit), place) in visits.iter().copied().zip(places) {
+            // Like git, looks no further below a path that was refused.
+            if found.refused.covers(path) || ancestors(path).any(|above| rejected.contains(above)) {
+                continue;
+            }
+            let leaving = self.leaving.iter().find(|leaving| leaving.covers(path));
+            match (visit, leaving) {
+                (Visit::New { .. }, Some(leaving)) => {
+                    self.examine_left(path, leaving, found)?;
+                }
+                _ => self.examine(path, visit, place, transition, found)?,
+            }
+        }
+        Ok(())
     }
 
     /// The place of a new file in that of a submodule that goes.

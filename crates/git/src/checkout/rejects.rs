@@ -42,6 +42,11 @@ impl Rejects {
             .retain(|(why, at)| (*why, at.as_bstr()) != (reason, path));
     }
 
+    /// Takes all paths back that were added for this reason.
+    pub(crate) fn forget_all_of(&mut self, reason: Reason) {
+        self.paths.retain(|(why, _)| *why != reason);
+    }
+
     /// Notes that only the index has `path`.
     pub(crate) fn set_late(&mut self, path: &BStr) {
         self.late.insert(path.to_owned());

@@ -4,6 +4,7 @@ use super::carry_out::{carry_out, Before};
 use super::examine::trusted_states;
 use super::obstacles::Untracked;
 use super::outcome::Done;
+use super::rows::kept_out;
 use super::session::Session;
 use super::transition::{transition, Effect, Rules, Start};
 use super::update::cache_tree;
@@ -51,6 +52,7 @@ impl Unused<'_> {
             changes: self.changes,
             rules,
             is_excluded: &excludes,
+            is_free: &|path| Ok(!kept_out(&session.root, path)?),
             sparse: sparse.is_some(),
             effect: Effect::Both,
         })?;
@@ -60,6 +62,7 @@ impl Unused<'_> {
             refreshed: &[],
             rules,
             untracked: Untracked::Overwrite,
+            sparse: sparse.is_some(),
             moves_submodules: true,
             only_tries_submodules: false,
             dry_run: false,

@@ -10,7 +10,7 @@ use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_tree::EntryKind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The rules that decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub(crate) struct Start<'a> {
     pub rules: Rules,
     /// Whether a path is outside the sparse checkout.
     pub is_excluded: &'a dyn Fn(&BStr) -> bool,
+    /// Whether nothing is at a path, nor in the place of a directory above it.
+    pub is_free: &'a dyn Fn(&BStr) -> Result<bool>,
     /// Whether sparse checkout is on: it adds and removes files.
     pub sparse: bool,
     pub effect: Effect,
@@ -170,6 +172,7 @@ pub(crate) fn transition(start: &Start<'_>) -> Result<Transition> {
         return Ok(same);
     }
     let mut join = Join::new(start, clashes(start));
+    join.keep_what_is_staged_below()?;
     let entries = start.index.entries();
     let mut changes = start.changes.changes().iter().peekable();
     let mut row = 0;
@@ -276,6 +279,8 @@ pub(crate) struct Join<'a> {
     out: Outputs,
     /// Files of the index that are directories now, refused because the new tree has a file in them.
     over_directories: Vec<BString>,
+    /// Files of the new tree that the index does not get.
+    given_up: BTreeSet<BString>,
 }
 
 impl<'a> Join<'a> {
@@ -286,6 +291,7 @@ impl<'a> Join<'a> {
             builder: Builder::replacing(start.index),
             out: Outputs::default(),
             over_directories: Vec::new(),
+            given_up: BTreeSet::new(),
         }
     }
 
@@ -302,6 +308,36 @@ impl<'a> Join<'a> {
 }
 
 impl Join<'_> {
+    /// Keeps what is staged below a path where the new tree has a file, which the index does not get then,
+    /// if nothing is at that path. In a sparse checkout, whatever is there: git looks at the places of
+    /// new files after all trees there, and by then the index has what was staged.
+    fn keep_what_is_staged_below(&mut self) -> Result<()> {
+        let (start, rules) = (self.start, self.start.rules);
+        if !matches!(rules, Rules::TwoWay { .. }) || start.effect != Effect::Both {
+            return Ok(());
+        }
+        let path = |row: usize| start.index.path(&start.index.entries()[row]);
+        let is_in_a_tree = |row: usize| start.changes.find(path(row)).is_some();
+        let is_below = |clash: &Clash| matches!(clash, Clash::BelowFile | Clash::BelowSubmodule);
+        let clashes = self.clashes.iter();
+        let staged = clashes.filter(|(row, clash)| is_below(clash) && !is_in_a_tree(**row));
+        let staged: Vec<usize> = staged.map(|(row, _)| *row).collect();
+        for row in staged {
+            let is_new = |above: &&BStr| {
+                let change = start.changes.find(above);
+                change.is_some_and(|change| change.new.is_some())
+            };
+            let Some(above) = ancestors(path(row)).find(is_new) else {
+                continue;
+            };
+            if start.sparse || self.given_up.contains(above) || (start.is_free)(above)? {
+                self.clashes.remove(&row);
+                self.given_up.insert(above.to_owned());
+            }
+        }
+        Ok(())
+    }
+
     fn visit(
         &mut self,
         path: &BStr,
@@ -339,6 +375,9 @@ impl Join<'_> {
 
     fn act(&mut self, path: &BStr, row: Option<usize>, change: Option<&Change>) -> Result<()> {
         let action = self.action(row, change);
+        if matches!(action, Action::Write(_)) && self.given_up.contains(path) {
+            return Ok(());
+        }
         self.perform(path, row, action)
     }
 

@@ -6,6 +6,7 @@ use super::from_known::changes_from;
 use super::obstacles::Untracked;
 use super::outcome::{Done, LocalChange, Outcome};
 use super::rejects::Reason;
+use super::rows::kept_out;
 use super::session::Session;
 use super::shares::{adopt, forget_notes, keep_share, note_written, refuse_in_shares, Share};
 use super::submodules::list_differing;
@@ -153,6 +154,7 @@ struct Decision {
     states: Vec<State>,
     refreshed: Vec<Refreshed>,
     rules: Rules,
+    sparse: bool,
     next: Transition,
 }
 
@@ -182,6 +184,7 @@ fn decide(
         changes: &changes,
         rules,
         is_excluded: &excludes,
+        is_free: &|path| Ok(!kept_out(&session.root, path)?),
         sparse: sparse.is_some(),
         effect: Effect::Both,
     })?;
@@ -198,6 +201,7 @@ fn decide(
         states,
         refreshed,
         rules,
+        sparse: sparse.is_some(),
         next,
     })
 }
@@ -215,6 +219,7 @@ impl Decision {
             refreshed: &self.refreshed,
             rules: self.rules,
             untracked: job.untracked,
+            sparse: self.sparse,
             moves_submodules: matches!(job.way, Way::Overwrite | Way::Merge),
             only_tries_submodules: false,
             dry_run: false,

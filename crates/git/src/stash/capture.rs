@@ -369,7 +369,11 @@ fn refuse_intents(session: &Session<'_>, index: &Index) -> Result<()> {
 /// Whether there is a directory at `path` if links above are followed.
 fn leads_to_directory(session: &Session<'_>, path: &BStr) -> Result<bool> {
     let top = session.repository.require_work_tree()?;
-    let found = hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path)))?;
+    let found = match hedgerow_fs::lstat(&top.join(OsStr::from_bytes(path))) {
+        // Links above lead in a circle.
+        Err(error) if error.is_absent() => None,
+        found => found?,
+    };
     Ok(found.is_some_and(|found| found.kind == FileKind::Directory))
 }
 

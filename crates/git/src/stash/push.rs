@@ -406,7 +406,10 @@ pub(super) fn record(
         }));
     }
     if options.staged && !changes.is_staged {
-        return Ok(Err(PushOutcome::NothingStaged.into()));
+        return Ok(Err(Unrecorded {
+            outcome: PushOutcome::NothingStaged,
+            refreshed: changes.refreshed_index(session)?,
+        }));
     }
     // What is staged goes as a whole, whatever the pathspecs match.
     let mut changes = if options.staged && specs.is_some() {
@@ -414,8 +417,11 @@ pub(super) fn record(
     } else {
         changes
     };
-    if let Some(reason) = &changes.without_object {
-        return Ok(Err(PushOutcome::UnsavedIndex(reason.clone()).into()));
+    if let Some(reason) = changes.without_object.take() {
+        return Ok(Err(Unrecorded {
+            outcome: PushOutcome::UnsavedIndex(reason),
+            refreshed: changes.refreshed_index(session)?,
+        }));
     }
     let writer = ObjectWriter::new(repository)?;
     let branch: BString = match head
@@ -467,7 +473,10 @@ pub(super) fn record(
         match changes.worktree_tree(session, &writer, &mut warnings) {
             Ok(found) => found,
             Err(error @ (Error::Usage { .. } | Error::Setup { .. })) => {
-                return Ok(Err(PushOutcome::Unsaved { error, warnings }.into()))
+                return Ok(Err(Unrecorded {
+                    outcome: PushOutcome::Unsaved { error, warnings },
+                    refreshed: changes.refreshed_index(session)?,
+                }))
             }
             Err(error) => return Err(error),
         }

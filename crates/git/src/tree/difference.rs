@@ -100,6 +100,14 @@ impl Difference {
         &self.changes
     }
 
+    /// The change at `path`, if the trees differ there.
+    pub(crate) fn find(&self, path: &BStr) -> Option<&Change> {
+        let found = self
+            .changes
+            .binary_search_by(|change| self.path(change).cmp(path));
+        found.ok().map(|row| &self.changes[row])
+    }
+
     /// The path of a change.
     pub fn path(&self, change: &Change) -> &BStr {
         self.paths[change.path.0 as usize..change.path.1 as usize].as_bstr()

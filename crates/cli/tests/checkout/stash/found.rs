@@ -443,3 +443,21 @@ fn a_stash_is_put_aside_where_the_old_head_cannot_be_remembered() {
         assert_eq!(outcome.code, 0, "{words:?}");
     }
 }
+
+#[test]
+fn what_cannot_be_put_aside_refreshes_the_index() {
+    let origin = origin();
+    let mut pair = Pair::of(&origin, "a circle of links");
+    pair.any_trees = true;
+    pair.each("a circle", |repository| {
+        repository.git(&["rm", "-q", "-r", "--cached", "a"]);
+        std::fs::remove_dir_all(repository.path("a")).unwrap();
+        repository.symlink("a", "a");
+        repository.write("top", "changed\n");
+        repository.write("b/f", "b/f");
+    });
+    pair.both("stash", "", &["push"], &[]);
+    for repository in [&pair.git, &pair.hedgerow] {
+        assert_eq!(repository.ask(&["diff-files", "--name-only"]), "top");
+    }
+}

@@ -3,6 +3,7 @@
 use super::{ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};
 use crate::checkout::merge::{one_way, three_way, two_way, Action, Current, InTree, ThreeWay};
 use crate::checkout::rejects::{ancestors, Rejects};
+use crate::checkout::rows::kept_out;
 use crate::checkout::session::Session;
 use crate::checkout::transition::{clashes_with, current, Effect, Join, Rules, Start, Transition};
 use crate::index::{Builder, EntryStat, Flags, Mode};
@@ -93,6 +94,7 @@ pub(super) fn joined(
         changes: &changes,
         rules: merge.rules,
         is_excluded: &is_excluded,
+        is_free: &|path| Ok(!kept_out(&session.root, path)?),
         sparse: merge.sparse.is_some(),
         effect: merge.effect,
     };

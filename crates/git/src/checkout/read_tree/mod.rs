@@ -199,6 +199,7 @@ fn try_to_read(
             } else {
                 Untracked::Keep
             },
+            sparse: sparse.is_some(),
             moves_submodules: options.update && options.trees.len() == 1,
             only_tries_submodules: !options.update,
             dry_run: options.dry_run || refuses,

@@ -171,6 +171,47 @@ fn what_is_saved_while_changes_are_carried_over_stays() {
     }
 }
 
+fn add_submodule(repository: &Repository, path: &str) {
+    repository.git(&["init", "-q", path]);
+    repository.write(format!("{path}/file"), "1\n");
+    repository.git(&["-C", path, "add", "."]);
+    repository.git(&["-C", path, "commit", "-q", "-m", "inner"]);
+    repository.git(&["-c", "advice.addEmbeddedRepo=false", "add", path]);
+    repository.commit("with a submodule");
+}
+
+/// Git deletes the submodule, even one below the file.
+#[test]
+fn a_forced_move_deletes_no_submodule() {
+    for path in ["s", "s/below"] {
+        for words in [
+            &["checkout", "-f", "other"][..],
+            &["switch", "--discard-changes", "other"],
+            &["reset", "--hard", "other"],
+            &["reset", "--merge", "other"],
+            &["read-tree", "--reset", "-u", "other"],
+            &["checkout", "other", "--", "."],
+            &["restore", "-s", "other", "."],
+        ] {
+            let repository = Repository::init(&[]);
+            repository.write("f", "1\n");
+            repository.commit("first");
+            repository.git(&["checkout", "-q", "-b", "other"]);
+            repository.write("f", "2\n");
+            repository.write("s", "2\n");
+            repository.commit("second");
+            repository.git(&["checkout", "-q", "main"]);
+            add_submodule(&repository, path);
+            let before = (repository.ask(&["rev-parse", "HEAD"]), repository.tree());
+            let outcome = repository.hedgerow(words);
+            assert_ne!(outcome.code, 0, "{path} {words:?}");
+            assert!(outcome.stderr.contains("'s'"), "{words:?}: {outcome:?}");
+            let after = (repository.ask(&["rev-parse", "HEAD"]), repository.tree());
+            assert_eq!(after, before, "{path} {words:?}");
+        }
+    }
+}
+
 /// A populated submodule may have the only copy of its history. Git deletes it for a file of its name.
 #[test]
 fn a_checkout_of_paths_deletes_no_submodule() {
@@ -188,12 +229,7 @@ fn a_checkout_of_paths_deletes_no_submodule() {
         repository.write("s", "2\n");
         repository.commit("second");
         repository.git(&["checkout", "-q", "main"]);
-        repository.git(&["init", "-q", "s"]);
-        repository.write("s/file", "1\n");
-        repository.git(&["-C", "s", "add", "."]);
-        repository.git(&["-C", "s", "commit", "-q", "-m", "inner"]);
-        repository.git(&["-c", "advice.addEmbeddedRepo=false", "add", "s"]);
-        repository.commit("with a submodule");
+        add_submodule(&repository, "s");
         let outcome = repository.hedgerow(words);
         assert_eq!(outcome.code, 1, "{words:?}: {outcome:?}");
         let said = "error: cannot create 's': a submodule is there\n";

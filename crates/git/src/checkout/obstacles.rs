@@ -4,6 +4,7 @@
 use super::folded::FoldedFiles;
 use super::recursion::{Leaving, MayGo};
 use super::rejects::{ancestors, Reason, Refused, Rejects};
+use super::rows::is_there;
 use super::transition::{Transition, Write};
 use crate::ignore::Ignore;
 use crate::index::{Index, Mode, Stage};
@@ -266,6 +267,12 @@ impl Inquiry<'_> {
         Ok(())
     }
 
+    /// Whether the directory `path` holds a submodule with a repository that does not move along.
+    fn holds_submodule_that_stays(&self, path: &BStr) -> Result<bool> {
+        let goes = |link: &BStr| self.leaving.iter().any(|leaving| leaving.covers(link));
+        holds_populated_submodule(self.root, self.old, path, &goes)
+    }
+
     fn forces(&self) -> bool {
         self.untracked == Untracked::Overwrite
     }
@@ -328,11 +335,9 @@ impl Inquiry<'_> {
             Place::Directory => {
                 if self.is_where_the_user_is(path) {
                     rejects.add(Reason::CurrentDirectory, path);
-                } else if is_populated_submodule(self.root, self.old, path)? {
+                } else if self.holds_submodule_that_stays(path)? {
                     // Git would delete it, with possibly the only copy of its history.
-                    if !force {
-                        rejects.add(Reason::DirectoryNotClean, path);
-                    }
+                    rejects.add(Reason::DirectoryNotClean, path);
                 } else if force
                     || self.is_overwritten(path)
                     || self.holds_nothing_of_value(path, transition)?
@@ -474,11 +479,27 @@ impl Inquiry<'_> {
     }
 }
 
-/// Whether the directory `path` is that of a submodule of `index` and has a repository.
-pub(crate) fn is_populated_submodule(root: &Dir, index: &Index, path: &BStr) -> Result<bool> {
-    let row = index.find(path, Stage::Merged);
-    let is_submodule = row.is_ok_and(|row| index.entries()[row].mode == Mode::Gitlink);
-    Ok(is_submodule && root.open_dir(path)?.stat(b".git").is_ok())
+/// Whether the directory `path` is that of a submodule of `index` that has a repository, or one such is
+/// below it; not counting those that `goes` names.
+pub(crate) fn holds_populated_submodule(
+    root: &Dir,
+    index: &Index,
+    path: &BStr,
+    goes: &dyn Fn(&BStr) -> bool,
+) -> Result<bool> {
+    let at = index.find(path, Stage::Merged).ok();
+    for row in at.into_iter().chain(index.range_under(path)) {
+        let entry = &index.entries()[row];
+        let link = index.path(entry);
+        if entry.mode != Mode::Gitlink || goes(link) {
+            continue;
+        }
+        let git = BString::from([link.as_bytes(), b"/.git"].concat());
+        if is_there(root, git.as_bstr())? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The first ancestor of a path that exists and is not a directory.

@@ -4,7 +4,7 @@
 use super::carry_out::{remove, write};
 use super::conflicts::{without_both_sides, Recreated};
 use super::examine::{settle, smudge_racy, smudge_unexamined, trust_stat};
-use super::obstacles::{clear, is_populated_submodule, Obstacle};
+use super::obstacles::{clear, holds_populated_submodule, Obstacle};
 use super::outcome::Done;
 use super::recursion::{Around, SubmoduleMoves};
 use super::rejects::{Reason, Rejects};
@@ -262,7 +262,9 @@ fn carry_out(
     if session.recursion.is_none() {
         for obstacle in &obstacles {
             let path = obstacle.path.as_bstr();
-            if obstacle.directory && is_populated_submodule(&session.root, &old.index, path)? {
+            if obstacle.directory
+                && holds_populated_submodule(&session.root, &old.index, path, &|_| false)?
+            {
                 let said = format!("error: cannot create '{path}': a submodule is there");
                 next.rejects.say(path, vec![said]);
                 next.rejects.add(Reason::Submodule, path);

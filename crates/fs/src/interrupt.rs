@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -38,7 +38,8 @@ pub fn catch_interrupts() -> Result<&'static AtomicBool> {
 }
 
 /// After this call, SIGINT, SIGTERM and SIGHUP remove the process's lock files and temporary names
-/// before they end it.
+/// before they end it, and a file that grows beyond the limit of the process (`RLIMIT_FSIZE`) is an error of
+/// the call that writes it, as on a full disk. Programs that are started do not inherit that.
 pub fn remove_names_at_signals() -> Result<()> {
     if HANDLES.set(()).is_err() {
         return Ok(());
@@ -47,6 +48,9 @@ pub fn remove_names_at_signals() -> Result<()> {
         if !is_ignored(signal) {
             handle(signal).map_err(|source| Error::new("catch", "interrupts", source))?;
         }
+    }
+    if !is_ignored(SIGXFSZ) {
+        outlive(SIGXFSZ).map_err(|source| Error::new("catch", "interrupts", source))?;
     }
     Ok(())
 }
@@ -65,6 +69,13 @@ fn handle(signal: i32) -> io::Result<()> {
     // SAFETY: the handler only reads and writes atomic numbers, calls unlink(2), and calls
     // functions that signal-hook documents as allowed in handlers.
     unsafe { signal_hook::low_level::register(signal, handler) }.map(drop)
+}
+
+/// Handles `signal` by doing nothing.
+#[allow(unsafe_code)]
+fn outlive(signal: i32) -> io::Result<()> {
+    // SAFETY: the handler does nothing.
+    unsafe { signal_hook::low_level::register(signal, || {}) }.map(drop)
 }
 
 /// The signal by which the user interrupted, if [`catch_interrupts`] was called before.

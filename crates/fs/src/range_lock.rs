@@ -2,8 +2,8 @@
 
 use crate::descriptors::obtain;
 use crate::fault::{self, Op};
-use crate::{Error, Result};
-use rustix::fd::{AsRawFd, OwnedFd};
+use crate::{Error, ReadFile, Result};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::path::Path;
@@ -51,6 +51,32 @@ impl Drop for RangeLock {
     }
 }
 
+/// The byte, behind all that a file can have, by which readers mark that they use it.
+const USE_AT: libc::off_t = libc::off_t::MAX - 1;
+
+impl ReadFile {
+    /// Marks that the file is in use, until it is closed; see [`ReadFile::is_in_use`].
+    ///
+    /// # Errors
+    /// If the file system has no such locks.
+    pub fn mark_use(&self) -> Result<()> {
+        let mark = &mut one_byte(USE_AT, libc::F_RDLCK);
+        control(self, libc::F_OFD_SETLK, mark)
+            .map_err(|source| Error::new("lock", self.path(), source))
+    }
+
+    /// Whether somebody else has it open and marked so; this value's own mark does not count.
+    ///
+    /// # Errors
+    /// If the file system has no such locks.
+    pub fn is_in_use(&self) -> Result<bool> {
+        let found = &mut one_byte(USE_AT, libc::F_WRLCK);
+        control(self, libc::F_OFD_GETLK, found)
+            .map_err(|source| Error::new("lock", self.path(), source))?;
+        Ok(found.l_type != libc::F_UNLCK as libc::c_short)
+    }
+}
+
 fn open(path: &Path) -> Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     obtain(|| {
@@ -71,16 +97,27 @@ fn try_lock(file: &OwnedFd, at: u64) -> io::Result<bool> {
     }
 }
 
-#[allow(unsafe_code)]
 fn set_lock(file: &OwnedFd, at: u64, kind: libc::c_int) -> io::Result<()> {
+    let lock = &mut one_byte((at >> 1) as libc::off_t, kind);
+    control(file, libc::F_OFD_SETLK, lock)
+}
+
+#[allow(unsafe_code)]
+fn one_byte(at: libc::off_t, kind: libc::c_int) -> libc::flock {
     // SAFETY: all fields are numbers, for which zero is a value.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = kind as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
-    lock.l_start = (at >> 1) as libc::off_t;
+    lock.l_start = at;
     lock.l_len = 1;
+    lock
+}
+
+#[allow(unsafe_code)]
+fn control(file: impl AsFd, command: libc::c_int, lock: &mut libc::flock) -> io::Result<()> {
+    let file = file.as_fd().as_raw_fd();
     // SAFETY: the descriptor is open, and the structure lives until the call returns.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } {
+    match unsafe { libc::fcntl(file, command, &raw mut *lock) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -100,5 +137,23 @@ mod tests {
         assert!(RangeLock::acquire(&path, 20, &|| true).unwrap().is_some());
         drop(held);
         assert!(RangeLock::acquire(&path, 10, &|| true).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_file_is_in_use_while_a_reader_that_marked_it_has_it_open() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        std::fs::write(&path, "content").unwrap();
+        let (asking, reader) = (
+            ReadFile::open(&path).unwrap(),
+            ReadFile::open(&path).unwrap(),
+        );
+        assert!(!asking.is_in_use().unwrap());
+        reader.mark_use().unwrap();
+        assert!(asking.is_in_use().unwrap());
+        assert!(!reader.is_in_use().unwrap(), "its own mark does not count");
+        asking.mark_use().unwrap();
+        drop(reader);
+        assert!(!asking.is_in_use().unwrap());
     }
 }

@@ -17,13 +17,17 @@ fn scene() -> Repository {
     repository
 }
 
-/// The command where no file may be longer than 30 KiB.
+/// The command where no file may be longer than 30 KiB. Git would be ended by the signal.
 fn limited(program: Program, repository: &Repository, line: &str) -> Outcome {
     let command = program.command(&repository.root);
+    let trap = match program {
+        Program::Git => "trap '' XFSZ; ",
+        _ => "",
+    };
     let mut shell = isolated("sh");
     shell
         .current_dir(&repository.root)
-        .args(["-c", "trap '' XFSZ; ulimit -f 60; exec \"$@\"", "sh"])
+        .args(["-c", &format!("{trap}ulimit -f 60; exec \"$@\""), "sh"])
         .arg(command.get_program())
         .args(command.get_args())
         .args(line.split(' '));

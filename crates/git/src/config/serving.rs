@@ -47,8 +47,12 @@ impl ServingSettings {
     pub fn load(environment: &Environment) -> Result<Self> {
         let protected = Config::load(environment, None)?;
         let number = |key: &str, usual: u64| -> Result<u64> {
-            let number = protected.integer(key)?;
-            Ok(number.map_or(usual, |number| u64::try_from(number).unwrap_or(0)))
+            let Some(number) = protected.integer(key)? else {
+                return Ok(usual);
+            };
+            u64::try_from(number).map_err(|_| Error::Config {
+                reason: format!("'{key}' is negative: {number}"),
+            })
         };
         let response_cache = match absolute(&protected, "hedgerow.responseCache")? {
             None => None,

@@ -3,10 +3,13 @@ use super::ResponseKey;
 /// Length of the header before the response, in bytes.
 pub(super) const HEADER_BYTES: u64 = 128;
 const MAGIC: [u8; 8] = *b"HRSP\0\0\0\x02";
+/// In the place of the header's first bytes: nothing more will be written.
+pub(super) const GIVEN_UP: [u8; 8] = *b"HRSPstop";
 const DIGEST_AT: usize = 88;
 const DIGEST_BYTES: usize = blake3::OUT_LEN;
 
-/// The header before a response. Until the response is complete, it consists of zeros.
+/// The header before a response. Until the response is complete, it consists of zeros; if it will never be,
+/// it begins with [`GIVEN_UP`].
 ///
 /// | bytes | |
 /// |---|---|

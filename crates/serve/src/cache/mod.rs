@@ -43,7 +43,8 @@ pub struct CacheOptions {
     pub directory: PathBuf,
     /// The object directories of the repository, its own first.
     pub objects: Vec<PathBuf>,
-    /// Maximum size of all responses, in bytes. A single response larger than this is not kept.
+    /// Maximum size of all responses, in bytes, with those that are being written or read. What does not fit is
+    /// not kept. Processes that begin at the same time may exceed it by a sixty-fourth each.
     pub max_bytes: u64,
     /// Maximum age of a response, in seconds.
     pub max_age_seconds: u64,
@@ -177,8 +178,17 @@ impl ResponseCache {
     /// If the directory cannot be listed.
     pub fn clean(&self) -> Result<()> {
         self.remove_abandoned();
+        self.make_room(0).map(drop)
+    }
+
+    /// Removes expired responses, then the oldest ones until `more` bytes fit within the size limit; false if
+    /// they do not fit. What somebody still reads stays: it would take its place all the same.
+    ///
+    /// # Errors
+    /// If the directory cannot be listed.
+    pub fn make_room(&self, more: u64) -> Result<bool> {
         let mut kept = Vec::new();
-        let mut bytes = 0_u64;
+        let mut bytes = more;
         for (name, kind) in self.names()? {
             // Other processes may clean at the same time and remove it first.
             let Ok(stat) = self.directory.stat(&name) else {
@@ -188,7 +198,7 @@ impl ResponseCache {
                 self.remove(&name);
             } else if kind == Kept::Partial {
                 bytes = bytes.saturating_add(stat.size);
-            } else if !self.is_fresh(stat.mtime) {
+            } else if !self.is_fresh(stat.mtime) && !self.is_in_use(&name) {
                 self.remove(&name);
             } else if kind == Kept::Whole {
                 bytes = bytes.saturating_add(stat.size);
@@ -200,10 +210,25 @@ impl ResponseCache {
             if bytes <= self.options.max_bytes {
                 break;
             }
-            self.remove(&name);
-            bytes = bytes.saturating_sub(size);
+            if !self.is_in_use(&name) {
+                self.remove(&name);
+                bytes = bytes.saturating_sub(size);
+            }
         }
-        Ok(())
+        Ok(bytes <= self.options.max_bytes)
+    }
+
+    /// How many bytes a writer takes before it looks again whether more fit.
+    pub(crate) fn step(&self) -> u64 {
+        self.options.max_bytes / 64
+    }
+
+    fn is_in_use(&self, name: &str) -> bool {
+        let used = self
+            .directory
+            .open_file(name)
+            .and_then(|file| file.is_in_use());
+        matches!(used, Ok(true))
     }
 
     /// Removes partial files of processes that were killed. Files that cannot be removed are tried

@@ -1,4 +1,4 @@
-use super::header::{Header, HEADER_BYTES};
+use super::header::{Header, GIVEN_UP, HEADER_BYTES};
 use super::sources::Sources;
 use super::{ResponseKey, StoredResponse};
 use crate::Result;
@@ -57,7 +57,7 @@ impl NewResponse {
     }
 
     /// Appends `bytes`. Returns false if they cannot be kept because of the size limit or a full
-    /// disk. A part of them may have been written; the response must be dropped then.
+    /// disk. A part of them may have been written; the response must be given up then.
     #[must_use]
     pub fn write(&mut self, bytes: &[u8]) -> bool {
         let Some(file) = &self.file else { return false };
@@ -70,6 +70,14 @@ impl NewResponse {
             self.written = end;
         }
         is_written
+    }
+
+    /// Tells its followers that nothing more will be written. Its file keeps its name until this is dropped,
+    /// so that what it takes of the disk is counted while somebody reads it.
+    pub fn give_up(&mut self) {
+        // If the disk is too full for that, followers wait until this is dropped.
+        let _ = self.file.as_ref().map(|file| file.write_at(&GIVEN_UP, 0));
+        self.has_ended.store(true, Ordering::Release);
     }
 
     /// Number of bytes written.

@@ -1,4 +1,4 @@
-use super::header::{Header, HEADER_BYTES};
+use super::header::{Header, GIVEN_UP, HEADER_BYTES};
 use super::sources::{self, Sources};
 use super::{age_seconds, ResponseKey};
 use crate::Result;
@@ -52,11 +52,7 @@ impl StoredResponse {
         sources: &Sources,
         max_bytes: u64,
     ) -> Option<Self> {
-        let stored = StoredResponse {
-            file,
-            identity: identity.clone(),
-            maker: Maker::Done,
-        };
+        let stored = StoredResponse::new(file, identity, Maker::Done);
         let is_right = stored.is_right(sources, max_bytes);
         matches!(is_right, Ok(true)).then_some(stored)
     }
@@ -66,11 +62,7 @@ impl StoredResponse {
         identity: &(ResponseKey, [u8; 32]),
         max_wait: Duration,
     ) -> Self {
-        StoredResponse {
-            file,
-            identity: identity.clone(),
-            maker: Maker::Another(max_wait),
-        }
+        StoredResponse::new(file, identity, Maker::Another(max_wait))
     }
 
     pub(super) fn of_own(
@@ -78,10 +70,16 @@ impl StoredResponse {
         identity: &(ResponseKey, [u8; 32]),
         has_ended: Arc<AtomicBool>,
     ) -> Self {
+        StoredResponse::new(file, identity, Maker::Own(has_ended))
+    }
+
+    fn new(file: ReadFile, identity: &(ResponseKey, [u8; 32]), maker: Maker) -> Self {
+        // Without such locks, it may be removed while it is read, which does not hinder reading.
+        let _ = file.mark_use();
         StoredResponse {
             file,
             identity: identity.clone(),
-            maker: Maker::Own(has_ended),
+            maker,
         }
     }
 
@@ -130,7 +128,7 @@ impl StoredResponse {
         let has_ended = match &self.maker {
             Maker::Done => true,
             Maker::Own(has_ended) => has_ended.load(Ordering::Acquire),
-            Maker::Another(_) => !self.file.is_being_made()?,
+            Maker::Another(_) => self.is_given_up()? || !self.file.is_being_made()?,
         };
         // The length must be read before the header: the list of sources after the response is
         // written only after the header.
@@ -149,6 +147,12 @@ impl StoredResponse {
             (false, true) => Available::Abandoned(bytes),
             (false, false) => Available::Growing(bytes),
         })
+    }
+
+    fn is_given_up(&self) -> Result<bool> {
+        let mut bytes = [0; GIVEN_UP.len()];
+        let filled = self.file.read_at(&mut bytes, 0)?;
+        Ok(bytes[..filled] == GIVEN_UP)
     }
 
     /// Its header, if it is written and names the right request and repository.

@@ -50,12 +50,16 @@ impl<'s, 'o: 's> Sink<'s, 'o> {
             .response
             .as_ref()
             .map_or(0, |response| response.bytes());
+        let mut failed = None;
         match self.response.take() {
             // If it cannot be kept, the request is answered all the same.
             Some(response) if is_whole => drop(response.keep()),
-            response => drop(response),
+            response => failed = response,
         }
-        self.wait_for_sender()?;
+        failed.iter_mut().for_each(|response| response.give_up());
+        let sent = self.wait_for_sender();
+        drop(failed);
+        sent?;
         let receiver = lock(self.receiver);
         match is_whole {
             true if receiver.position() < kept => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -76,8 +80,14 @@ impl<'s, 'o: 's> Sink<'s, 'o> {
     /// Stops keeping the response. Some of the last `bytes` may have been written, and sent from
     /// there, before there was no room for more: the rest is sent now.
     fn give_up(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let kept = self.response.take().map_or(0, |response| response.bytes());
-        self.wait_for_sender()?;
+        let mut response = self.response.take();
+        let kept = response.as_mut().map_or(0, |response| {
+            response.give_up();
+            response.bytes()
+        });
+        let sent = self.wait_for_sender();
+        drop(response);
+        sent?;
         let mut receiver = lock(self.receiver);
         let ahead = receiver.position().saturating_sub(kept);
         let ahead = usize::try_from(ahead).unwrap_or(usize::MAX);

@@ -70,9 +70,13 @@ pub trait NewResponse: Send {
     fn follow(&self) -> Option<Box<dyn StoredResponse>>;
 
     /// Appends `bytes`. Returns false if they cannot be kept. A part of them may have been written;
-    /// the response must be dropped then.
+    /// the response must be given up then.
     #[must_use]
     fn write(&mut self, bytes: &[u8]) -> bool;
+
+    /// Nothing more will be written: followers learn that now. What was written can be read until it is
+    /// dropped.
+    fn give_up(&mut self);
 
     /// Number of bytes written.
     fn bytes(&self) -> u64;
@@ -92,6 +96,7 @@ impl ResponseStore for ResponseCache {
                 ResponseLookup::Missing(Box::new(NewInDirectory {
                     response,
                     cache: self.clone(),
+                    room: 0,
                 }))
             }
         })
@@ -120,6 +125,20 @@ impl StoredResponse for cache::StoredResponse {
 struct NewInDirectory {
     response: cache::NewResponse,
     cache: ResponseCache,
+    /// Number of bytes that were found to fit.
+    room: u64,
+}
+
+impl NewInDirectory {
+    /// Makes room for `more` bytes, and for as many that need not be asked for again as fit, too.
+    fn make_room(&mut self, more: u64) -> bool {
+        let step = self.cache.step();
+        let found = [more.saturating_add(step), more]
+            .into_iter()
+            .find(|more| matches!(self.cache.make_room(*more), Ok(true)));
+        self.room = self.response.bytes() + found.unwrap_or_default();
+        found.is_some()
+    }
 }
 
 impl NewResponse for NewInDirectory {
@@ -129,7 +148,15 @@ impl NewResponse for NewInDirectory {
     }
 
     fn write(&mut self, bytes: &[u8]) -> bool {
+        let more = bytes.len() as u64;
+        if self.response.bytes().saturating_add(more) > self.room && !self.make_room(more) {
+            return false;
+        }
         self.response.write(bytes)
+    }
+
+    fn give_up(&mut self) {
+        self.response.give_up();
     }
 
     fn bytes(&self) -> u64 {
@@ -138,5 +165,74 @@ impl NewResponse for NewInDirectory {
 
     fn keep(self: Box<Self>) -> Result<()> {
         self.cache.keep(self.response)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests look at files")]
+
+    use super::*;
+    use crate::CacheOptions;
+
+    fn begin(cache: &ResponseCache, name: &str) -> Box<dyn NewResponse> {
+        let key = ResponseKey::of([name.as_bytes()]);
+        match ResponseStore::look(cache, &key).unwrap() {
+            ResponseLookup::Missing(response) => response,
+            ResponseLookup::Stored(_) => panic!("there is one"),
+        }
+    }
+
+    fn bytes_in(directory: &std::path::Path) -> u64 {
+        let entries = std::fs::read_dir(directory).unwrap();
+        entries
+            .map(|entry| entry.unwrap().metadata().unwrap().len())
+            .sum()
+    }
+
+    #[test]
+    fn what_is_written_and_read_is_counted() {
+        const MAX_BYTES: u64 = 10_000;
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("objects/pack")).unwrap();
+        let directory = root.path().join("responses");
+        let cache = ResponseCache::open(CacheOptions {
+            directory: directory.clone(),
+            objects: vec![root.path().join("objects")],
+            max_bytes: MAX_BYTES,
+            max_age_seconds: 100,
+            max_wait_seconds: 10,
+        })
+        .unwrap();
+        let piece = [1; 100];
+        let fill = |response: &mut Box<dyn NewResponse>, pieces: usize| {
+            (0..pieces).take_while(|_| response.write(&piece)).count()
+        };
+        let mut first = begin(&cache, "first");
+        assert_eq!(fill(&mut first, 60), 60);
+        // The first is still written: the second has what is left, and stays with its name while it is read.
+        let mut second = begin(&cache, "second");
+        let fitted = fill(&mut second, 100);
+        assert!((30..40).contains(&fitted), "{fitted}");
+        let reader = second.follow().unwrap();
+        second.give_up();
+        assert_eq!(
+            reader.wait(0).unwrap(),
+            Available::Abandoned(fitted as u64 * 100)
+        );
+        let mut third = begin(&cache, "third");
+        assert!(fill(&mut third, 100) <= 2, "the second is still there");
+        assert!(bytes_in(&directory) <= MAX_BYTES);
+        drop((second, third));
+        // The first is complete, and somebody reads it: it stays, and has to be counted.
+        let reader = first.follow().unwrap();
+        first.keep().unwrap();
+        let mut fourth = begin(&cache, "fourth");
+        let fitted = fill(&mut fourth, 100);
+        assert!((30..40).contains(&fitted), "{fitted}");
+        drop((fourth, reader));
+        let mut fifth = begin(&cache, "fifth");
+        assert_eq!(fill(&mut fifth, 90), 90, "nobody reads the first any more");
+        assert!(bytes_in(&directory) <= MAX_BYTES);
     }
 }

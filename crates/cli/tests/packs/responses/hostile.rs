@@ -1,7 +1,8 @@
 //! What others may have put where the server reads and writes.
 
-use super::site::Site;
-use hedgerow_testkit::{git, isolate, use_global_config, Outcome};
+use super::site::{Site, WORDS};
+use crate::HEDGEROW;
+use hedgerow_testkit::{git, isolate, isolated, run_with, use_global_config, Outcome};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -110,14 +111,22 @@ fn the_command_line_sets_what_a_repository_may_not() {
     ];
     site.ask_with(&[], &variables).end();
     assert_eq!(site.served_by(), ["hedgerow"]);
-    let relative = [variables[0], variables[1], ("GIT_CONFIG_VALUE_0", "log")];
-    let outcome = site.ask_with(&[], &relative).end();
-    assert_eq!(outcome.code, 0);
-    assert!(
-        outcome.stderr.contains("nothing is cached or logged"),
-        "{}",
-        outcome.stderr
-    );
+    for (key, value) in [
+        ("hedgerow.serveLog", "log"),
+        ("hedgerow.responseCacheWait", "-5"),
+        ("hedgerow.responseCacheSize", "junk"),
+    ] {
+        let wrong = [
+            variables[0],
+            ("GIT_CONFIG_KEY_0", key),
+            ("GIT_CONFIG_VALUE_0", value),
+        ];
+        let outcome = site.ask_with(&[], &wrong).end();
+        assert_eq!(outcome.code, 0);
+        // Not why: clients are told what the hook says.
+        let is_told = outcome.stderr.contains("nothing is cached or logged");
+        assert!(is_told, "{}", outcome.stderr);
+    }
     assert!(!site.root().join("log").exists());
 }
 
@@ -315,4 +324,25 @@ fn the_log_is_a_plain_file_with_plain_text() {
         assert!(!said.contains('/'), "the client reads this: {said}");
         assert_eq!(fs::read(&victim).unwrap(), b"kept");
     }
+}
+
+/// As with a full disk: the answer comes, and is not kept.
+#[test]
+fn a_limit_of_file_sizes_costs_no_answer() {
+    let site = Site::new(20);
+    let expected = site.plain();
+    let hook = HEDGEROW.command(&site.root());
+    let mut shell = isolated("sh");
+    shell
+        .current_dir(site.root())
+        .args(["-c", "ulimit -f 60; exec \"$@\"", "sh"])
+        .arg(hook.get_program())
+        .arg("upload-pack-hook")
+        .args(WORDS);
+    use_global_config(&mut shell, site.global());
+    let request = fs::read(site.root().join(".git/request")).unwrap();
+    let outcome = run_with(shell, &request);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stdout == expected);
+    assert_eq!(site.kept(), (0, 0));
 }

@@ -206,6 +206,36 @@ def test_errors_are_told(tmp_path):
         next(walk)
 
 
+@pytest.mark.parametrize("topdown", [True, False])
+@pytest.mark.parametrize("convert", [os.fsdecode, os.fsencode])
+def test_onerror_does_not_end_the_walk_by_an_exception_of_iterators(tmp_path, topdown, convert):
+    raised = StopIteration("of the caller")
+
+    def stop(error):
+        raise raised
+
+    for walk in (os.walk, hos.walk):
+        walked = walk(convert(tmp_path / "nothing"), topdown=topdown, onerror=stop)
+        with pytest.raises(RuntimeError, match="generator raised StopIteration") as caught:
+            list(walked)
+        assert caught.value.__cause__ is caught.value.__context__ is raised
+        assert list(walked) == []
+
+
+def test_numbers_that_are_no_descriptors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_bytes(b"content")
+    for scandir in (os.scandir, hos.scandir):
+        ((name, path, size),) = [(e.name, e.path, e.stat().st_size) for e in scandir(-1)]
+        assert (name, path, size) == ("file", "./file", 7)
+    for number in (-2, 10**6, 2**31, 2**40, -(2**40), 2**70, -(2**70)):
+        with pytest.raises((OSError, OverflowError)) as wanted:
+            os.scandir(number)
+        with pytest.raises(wanted.type) as caught:
+            hos.scandir(number)
+        assert str(caught.value) == str(wanted.value)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_directory_without_permission(tmp_path):
     (tmp_path / "closed").mkdir(mode=0)

@@ -6,7 +6,7 @@ use crate::error::os_error;
 use crate::path::{fspath, system_path, Flavor};
 use hedgerow::plumbing::files::until_removed;
 use hedgerow::walk::{stat_entries, Listing, OpenDirectory, ReadBuffer, Stat};
-use pyo3::exceptions::{PyDeprecationWarning, PyResourceWarning, PyTypeError};
+use pyo3::exceptions::{PyDeprecationWarning, PyOverflowError, PyResourceWarning, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString, PyTuple};
 use std::ffi::OsString;
@@ -51,9 +51,14 @@ pub(super) fn scandir(
         None => PyString::new(py, ".").into_any(),
     };
     audit_scandir(&path)?;
-    if path.is_instance_of::<PyInt>() {
-        return scandir_descriptor(&path, stat);
-    }
+    let path = if path.is_instance_of::<PyInt>() {
+        match descriptor_of(&path)? {
+            NO_DESCRIPTOR => PyString::new(py, ".").into_any(),
+            descriptor => return scandir_descriptor(&path, descriptor, stat),
+        }
+    } else {
+        path
+    };
     let flavor = Flavor::of(&path).expect("an operand is a number or a path");
     let bytes = system_path(&path)?;
     let opened = {
@@ -82,8 +87,11 @@ pub(super) fn scandir(
     })
 }
 
-fn scandir_descriptor(path: &Bound<'_, PyAny>, stat: bool) -> PyResult<ScandirIterator> {
-    let descriptor: i32 = path.extract()?;
+fn scandir_descriptor(
+    path: &Bound<'_, PyAny>,
+    descriptor: i32,
+    stat: bool,
+) -> PyResult<ScandirIterator> {
     let opened =
         OpenDirectory::duplicate(descriptor).map_err(|error| os_error(path.py(), &error, None))?;
     Ok(ScandirIterator {
@@ -91,6 +99,24 @@ fn scandir_descriptor(path: &Bound<'_, PyAny>, stat: bool) -> PyResult<ScandirIt
         flavor: Flavor::Str,
         filename: Some(path.clone().unbind()),
         reading: Mutex::new(Some(Box::new(Reading::new(Arc::new(opened), true, stat)))),
+    })
+}
+
+/// For Python, this number stands for no descriptor, and so for the working directory.
+const NO_DESCRIPTOR: i32 = -1;
+
+fn descriptor_of(number: &Bound<'_, PyAny>) -> PyResult<i32> {
+    number.extract().or_else(|error: PyErr| {
+        let py = number.py();
+        if !error.is_instance_of::<PyOverflowError>(py) {
+            return Err(error);
+        }
+        let bound = if number.lt(0)? {
+            "less than minimum"
+        } else {
+            "greater than maximum"
+        };
+        Err(PyOverflowError::new_err(format!("fd is {bound}")))
     })
 }
 

@@ -4,7 +4,7 @@ use super::{audit_scandir, fork};
 use crate::error::os_error;
 use crate::path::{bytes_of, join, system_path, Flavor};
 use hedgerow::walk::{Ahead, AheadOptions, Contents, Entered, Position};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -94,28 +94,7 @@ impl Walker {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
-        // Who takes directories in a loop of C is interrupted here alone.
-        py.check_signals()?;
-        let place = std::mem::replace(&mut *self.lock(), Place::InUse);
-        let mut walk = match place {
-            Place::Here(walk) => walk,
-            Place::InUse => return Err(PyValueError::new_err("generator already executing")),
-            Place::Over => {
-                *self.lock() = Place::Over;
-                return Ok(None);
-            }
-        };
-        let step = self.advance(py, &mut walk);
-        let mut place = self.lock();
-        // A function of the caller may have closed it meanwhile.
-        if matches!(step, Ok(Some(_))) && matches!(*place, Place::InUse) {
-            *place = Place::Here(walk);
-        } else {
-            *place = Place::Over;
-            drop(place);
-            walk.end(py);
-        }
-        step
+        self.next_yielded(py).map_err(|error| no_end(py, error))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -158,6 +137,31 @@ impl Walker {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Place> {
         self.walk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next_yielded(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
+        // Who takes directories in a loop of C is interrupted here alone.
+        py.check_signals()?;
+        let place = std::mem::replace(&mut *self.lock(), Place::InUse);
+        let mut walk = match place {
+            Place::Here(walk) => walk,
+            Place::InUse => return Err(PyValueError::new_err("generator already executing")),
+            Place::Over => {
+                *self.lock() = Place::Over;
+                return Ok(None);
+            }
+        };
+        let step = self.advance(py, &mut walk);
+        let mut place = self.lock();
+        // A function of the caller may have closed it meanwhile.
+        if matches!(step, Ok(Some(_))) && matches!(*place, Place::InUse) {
+            *place = Place::Here(walk);
+        } else {
+            *place = Place::Over;
+            drop(place);
+            walk.end(py);
+        }
+        step
     }
 
     /// Goes on to the next directory to yield; `None` at the end.
@@ -274,6 +278,21 @@ impl Walker {
             }
         }
         Ok((PyList::new(py, own)?, PyList::new(py, others)?))
+    }
+}
+
+/// An exception that came up within a step: a `StopIteration` is not the end of the walk. A generator
+/// raises the same in its place.
+fn no_end(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyStopIteration>(py) {
+        return error;
+    }
+    let raised = PyRuntimeError::new_err("generator raised StopIteration");
+    let context = error.value(py).clone();
+    raised.set_cause(py, Some(error));
+    match raised.value(py).setattr("__context__", context) {
+        Ok(()) => raised,
+        Err(error) => error,
     }
 }
 

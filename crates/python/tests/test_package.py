@@ -128,3 +128,54 @@ def test_one_text_is_no_sequence(tmp_path):
         hedgerow.Repository("")
     assert caught.value.filename == ""
     assert os.listdir(tmp_path) == []
+
+
+def test_numbers_out_of_bounds_are_named(tmp_path):
+    from hedgerow import image, listing
+
+    file, wrong = tmp_path / "file", [-1, -(2**70), 2**64]
+    calls = {
+        "threads": (
+            [*wrong, 0],
+            [
+                lambda number: hedgerow.walk(tmp_path, threads=number),
+                lambda number: hedgerow.checkout(tmp_path, "HEAD", threads=number),
+                lambda number: hedgerow.status(tmp_path, threads=number),
+                lambda number: listing.write_parquet(tmp_path, file, threads=number),
+                lambda number: listing.walk_part(tmp_path, 1, file, threads=number),
+                lambda number: image.create(tmp_path, file, threads=number),
+                lambda number: image.merge([file], file, threads=number),
+                lambda number: image.extract(file, tmp_path, threads=number),
+                lambda number: image.verify(file, threads=number),
+                lambda number: image.open(file, threads=number),
+            ],
+        ),
+        "max_depth": (
+            wrong,
+            [
+                lambda number: hedgerow.walk(tmp_path, max_depth=number),
+                lambda number: listing.write_arrow(tmp_path, file, max_depth=number),
+            ],
+        ),
+        "batch_rows": ([*wrong, 0], [lambda number: hedgerow.walk(tmp_path, batch_rows=number)]),
+        "block_size": (
+            [*wrong, 0, 2**40, 5000],
+            [lambda number: image.create(tmp_path, file, block_size=number)],
+        ),
+        "level": (wrong, [lambda number: image.create(tmp_path, file, level=number)]),
+        "offset": (wrong, [lambda number: image.open(file, offset=number)]),
+        "strip_components": (
+            wrong,
+            [lambda number: image.extract(file, tmp_path, strip_components=number)],
+        ),
+        "budget": (
+            [*wrong, "x", "", "s", "xs", "1.5", "-1", "-3s"],
+            [lambda number: listing.walk_part(tmp_path, number, file)],
+        ),
+    }
+    for name, (numbers, functions) in calls.items():
+        for number in numbers:
+            for function in functions:
+                with pytest.raises(ValueError, match=name):
+                    function(number)
+    assert os.listdir(tmp_path) == []

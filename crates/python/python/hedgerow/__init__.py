@@ -105,12 +105,13 @@ def walk(
         rows = pyarrow.RecordBatchReader.from_stream(hedgerow.walk("/data"))
         duckdb.connect().execute("select type, sum(size_bytes) from rows group by type").fetchall()
 
-    It can also be iterated, in batches. It can be taken once, and is under way when this returns;
-    memory is bounded by a few batches. Links are not followed, and *path* itself is not listed.
+    It can also be iterated, in batches. It can be taken once, in one of these ways: another reader, and
+    who reads after ``close()``, gets an :class:`hedgerow.errors.Error`. The walk is under way when this
+    returns; memory is bounded by a few batches. Links are not followed, and *path* itself is not listed.
 
     Columns: ``path`` (text, relative to *path*; bytes that are not UTF-8 are replaced),
     ``path_bytes`` (only where the path is not UTF-8), ``type`` (``file``, ``directory``, ``symlink``,
-    ``fifo``, ``socket``, ``block device``, ``character device``); with *stat* also ``mode`` (the lower
+    ``fifo``, ``socket``, ``block_device``, ``character_device``); with *stat* also ``mode`` (the lower
     12 bits), ``nlink``, ``uid``, ``gid``, ``size_bytes``, ``mtime``, ``ctime``, ``atime``
     (nanoseconds, UTC; ``atime`` is null for directories), ``ino``, ``dev``, ``rdev`` and ``blocks``
     (of 512 bytes).
@@ -128,8 +129,9 @@ def walk(
     :param record: record how many directories wait and how many threads work: for ``queue()`` and
         ``plot()`` of the result.
     :raises OSError: *path* cannot be opened.
+    :raises ValueError: *max_depth*, *batch_rows* or *threads* makes no sense.
     """
-    from ._arguments import several
+    from ._arguments import number, number_or_none, several, threads_of
     from ._hedgerow import walk_rows
 
     if errors not in ("raise", "collect"):
@@ -141,9 +143,9 @@ def walk(
         gitignore=gitignore,
         sort=sort,
         one_file_system=one_file_system,
-        max_depth=max_depth,
-        batch_rows=batch_rows,
-        threads=threads,
+        max_depth=number_or_none("max_depth", max_depth),
+        batch_rows=number("batch_rows", batch_rows, 1),
+        threads=threads_of(threads),
         errors=errors,
         record=record,
     )

@@ -6,6 +6,7 @@ import os as _os
 from typing import Callable, Iterable, NamedTuple, Optional, Sequence, Union, overload
 
 from . import _hedgerow
+from ._arguments import number_or_none, threads_of
 from .errors import PartialFailure
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
@@ -118,7 +119,12 @@ def checkout(
     :raises OSError: a system call failed.
     """
     written, removed, size, failures, warnings = _hedgerow.checkout(
-        path, revision, force=force, detach=detach, threads=threads, progress=progress
+        path,
+        revision,
+        force=force,
+        detach=detach,
+        threads=threads_of(threads),
+        progress=progress,
     )
     if failures:
         raise PartialFailure(f"{len(failures)} files could not be written", failures)
@@ -140,7 +146,7 @@ def status(
     :raises hedgerow.errors.PartialFailure: some paths could not be examined.
     :raises hedgerow.errors.GitError: there is no repository.
     """
-    rows = _hedgerow.status(path, untracked=untracked, ignored=ignored, threads=threads)
+    rows = _hedgerow.status(path, untracked=untracked, ignored=ignored, threads=threads_of(threads))
     if rows["failures"]:
         failures = [("", reason) for reason in rows["failures"]]
         raise PartialFailure("some paths could not be examined", failures)
@@ -192,7 +198,7 @@ class Repository:
         found: list[str] = self._raw.rev_list(
             list(revisions),
             objects=False,
-            max_count=max_count,
+            max_count=number_or_none("max_count", max_count),
             first_parent=first_parent,
             reverse=reverse,
         )
@@ -201,7 +207,11 @@ class Repository:
     def rev_list_objects(self, *revisions: Name, max_count: int | None = None) -> list[Commit]:
         """The commits that *revisions* reach, and all their objects."""
         rows = self._raw.rev_list(
-            list(revisions), objects=True, max_count=max_count, first_parent=False, reverse=False
+            list(revisions),
+            objects=True,
+            max_count=number_or_none("max_count", max_count),
+            first_parent=False,
+            reverse=False,
         )
         return [Commit(*row) for row in rows]
 
@@ -221,6 +231,7 @@ class Repository:
         Objects of one call are read in parallel: many names in one call are much faster than many
         calls. A name is as in gitrevisions(7), for example ``HEAD:README``.
         """
+        threads = threads_of(threads)
         if isinstance(names, (str, bytes)):
             return Object(*self._raw.cat_file([names], threads)[0])
         return [Object(*row) for row in self._raw.cat_file(list(names), threads)]

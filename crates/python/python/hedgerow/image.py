@@ -17,12 +17,11 @@ from __future__ import annotations
 import io as _io
 import os as _os
 from concurrent.futures import ThreadPoolExecutor
-from operator import index as _index
 from threading import Lock as _Lock
 from typing import Any, BinaryIO, Callable, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
 
 from . import _hedgerow, _remote
-from ._arguments import several
+from ._arguments import number, number_or_none, several, threads_of
 from .errors import PartialFailure
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
@@ -146,13 +145,19 @@ def create(
         kind = "directory"
     else:
         kind = "archive"
+    settings = (
+        compressor,
+        number_or_none("level", level, 0, 2**32 - 1),
+        number("block_size", block_size, 4096, 1 << 20),
+    )
+    threads = threads_of(threads)
     with _remote.output(image, storage_options, replace) as file:
         made = _hedgerow.image_create(
             source,
             file,
             kind=kind,
             repository=repository,
-            settings=(compressor, level, block_size),
+            settings=settings,
             part=part,
             replace=replace,
             threads=threads,
@@ -180,6 +185,7 @@ def merge(
         the command line made them.
     :raises OSError: a part cannot be read, or *image* cannot be written.
     """
+    threads = threads_of(threads)
     with _remote.inputs(several("parts", parts), storage_options) as files:
         with _remote.output(image, storage_options, replace) as file:
             created, skipped = _hedgerow.image_merge(
@@ -212,8 +218,8 @@ def extract(
         directory,
         paths=several("paths", paths),
         replace=replace,
-        strip_components=strip_components,
-        threads=threads,
+        strip_components=number("strip_components", strip_components),
+        threads=threads_of(threads),
         progress=progress,
     )
     if failures:
@@ -226,7 +232,7 @@ def verify(image: Path, *, threads: int | None = None, progress: Progress = None
 
     :raises hedgerow.errors.ImageError: it is no image at all.
     """
-    return Report(*_hedgerow.image_verify(image, threads=threads, progress=progress))
+    return Report(*_hedgerow.image_verify(image, threads=threads_of(threads), progress=progress))
 
 
 def open(
@@ -246,6 +252,7 @@ def open(
     :param storage_options: options of fsspec for a URL.
     :raises hedgerow.errors.ImageError: it is no image.
     """
+    offset, threads = number("offset", offset), threads_of(threads)
     if isinstance(image, (str, bytes, _os.PathLike)):
         name = _os.fspath(image)
         if isinstance(name, str) and _remote.is_url(name):
@@ -341,7 +348,7 @@ class Image:
         self, paths: Sequence[str | bytes], *, threads: int | None = None
     ) -> list[bytes]:
         """The contents of several files, read in parallel."""
-        count = min(32, 2 * (_os.cpu_count() or 1)) if threads is None else _index(threads)
+        count = threads_of(threads) or min(32, 2 * (_os.cpu_count() or 1))
         with ThreadPoolExecutor(count) as pool:
             return list(pool.map(self.read, several("paths", paths)))
 

@@ -32,7 +32,7 @@ import os as _os
 from typing import Any, Callable, Iterable, Literal, NamedTuple, Optional, Sequence, Union
 
 from . import _hedgerow, _remote
-from ._arguments import several
+from ._arguments import number, number_or_none, several, threads_of
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
 Progress = Optional[Callable[[str, int, int, int], object]]
@@ -253,8 +253,8 @@ def _options(
         "exclude": several("exclude", exclude),
         "gitignore": gitignore,
         "one_file_system": one_file_system,
-        "max_depth": max_depth,
-        "threads": threads,
+        "max_depth": number_or_none("max_depth", max_depth),
+        "threads": threads_of(threads),
         "replace": replace,
         "raises": errors == "raise",
     }
@@ -263,10 +263,12 @@ def _options(
 def _budget(budget: int | str | _datetime.timedelta) -> tuple[Optional[int], Optional[float]]:
     if isinstance(budget, _datetime.timedelta):
         return None, budget.total_seconds()
-    if isinstance(budget, str):
+    if not isinstance(budget, str):
+        return number("budget", budget), None
+    try:
         if budget.endswith("s"):
             return None, float(budget[:-1])
-        budget = int(budget)
-    if isinstance(budget, int) and not 0 <= budget < 2**64:
-        raise ValueError("a budget is a number of entries or a time")
-    return budget, None
+        return number("budget", int(budget)), None
+    except ValueError:
+        message = f"budget is a number of entries or a time, not {budget!r}"
+        raise ValueError(message) from None

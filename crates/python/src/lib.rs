@@ -11,6 +11,7 @@ mod ranges;
 mod repository;
 mod rows;
 mod run;
+mod signals;
 mod working_tree;
 
 use pyo3::prelude::*;

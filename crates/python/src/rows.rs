@@ -4,6 +4,7 @@ use crate::columns::{record_batch, schema};
 use crate::error::{named, of_verb, os_error};
 use crate::path::{fspath, system_path, Flavor};
 use crate::run::execution;
+use crate::signals::handler_raised;
 use arrow_array::ffi::{to_ffi, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
@@ -13,7 +14,7 @@ use hedgerow::walk::{
     rows, Next, OpenDirectory, Patterns, RowOptions, RowStream, Selection, WalkOptions,
 };
 use hedgerow::{Execution, Recorder};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 use std::ffi::OsString;
@@ -77,7 +78,7 @@ fn walk_rows(
         schema: schema.clone(),
         errors: Arc::default(),
         recorder,
-        reader: Mutex::new(Place::Here(Box::new(Reader {
+        reader: Mutex::new(Place::Unread(Box::new(Reader {
             schema,
             stream: Some(stream),
             process: std::process::id(),
@@ -102,18 +103,29 @@ struct Rows {
     reader: Mutex<Place>,
 }
 
+/// Where the reader is.
 enum Place {
-    Here(Box<Reader>),
+    /// Here, and nothing was read.
+    Unread(Box<Reader>),
+    /// Here, between two batches.
+    Begun(Box<Reader>),
     /// A thread waits for a batch.
     InUse,
-    /// Read to the end, closed, or given to who reads the stream.
-    Over,
+    /// Read to the end, or up to an error.
+    Read,
+    /// With who reads the stream.
+    Given,
+    Closed,
 }
+
+/// Why there is nothing to iterate, or no stream.
+const TAKEN: &str = "the rows of a walk can be taken once, by one reader";
+const CLOSED: &str = "the walk is closed";
 
 impl Rows {
     /// Lets the reader add to the same list of errors.
     fn sharing(self) -> Self {
-        if let Place::Here(reader) = &mut *self.lock() {
+        if let Place::Unread(reader) = &mut *self.lock() {
             reader.errors = self.errors.clone();
         }
         self
@@ -130,16 +142,43 @@ impl Rows {
         Ok(recorder.snapshot())
     }
 
-    fn take(&self, py: Python<'_>) -> PyResult<Box<Reader>> {
+    /// The reader with all rows, for who reads the stream.
+    fn give(&self, py: Python<'_>) -> PyResult<Box<Reader>> {
         let mut place = self.lock();
-        match std::mem::replace(&mut *place, Place::Over) {
-            Place::Here(reader) => Ok(reader),
+        match std::mem::replace(&mut *place, Place::Given) {
+            Place::Unread(reader) => Ok(reader),
             other => {
+                let message = match other {
+                    Place::Closed => CLOSED,
+                    _ => TAKEN,
+                };
                 *place = other;
-                let message = "the rows of a walk can be taken once, by one reader";
+                drop(place);
                 Err(named(py, "Error", message))
             }
         }
+    }
+
+    /// The reader for the next batch; `None` after the last.
+    fn borrow(&self, py: Python<'_>) -> PyResult<Option<Box<Reader>>> {
+        let mut place = self.lock();
+        let other = match std::mem::replace(&mut *place, Place::InUse) {
+            Place::Unread(reader) | Place::Begun(reader) => return Ok(Some(reader)),
+            other => other,
+        };
+        let message = match other {
+            Place::Given => Some(TAKEN),
+            Place::Closed => Some(CLOSED),
+            _ => None,
+        };
+        let is_in_use = matches!(other, Place::InUse);
+        *place = other;
+        drop(place);
+        if is_in_use {
+            let message = "the rows are being read by another thread";
+            return Err(PyValueError::new_err(message));
+        }
+        message.map_or(Ok(None), |message| Err(named(py, "Error", message)))
     }
 
     /// Waits for the next batch. Afterwards the reader is where it was, unless that was the end.
@@ -157,7 +196,7 @@ impl Rows {
                     reader.keep_errors();
                     let mut place = self.lock();
                     if matches!(*place, Place::InUse) {
-                        *place = Place::Here(reader);
+                        *place = Place::Begun(reader);
                     } else {
                         drop(place);
                         py.detach(|| drop(reader));
@@ -192,7 +231,7 @@ impl Rows {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // Other schemas may be refused: the consumer casts.
         let _ = requested_schema;
-        let reader = self.take(py)?;
+        let reader = self.give(py)?;
         let stream = FFI_ArrowArrayStream::new(reader);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
@@ -209,23 +248,15 @@ impl Rows {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         // Who takes batches in a loop of C is interrupted here alone, if they come fast.
         py.check_signals()?;
-        let reader = {
-            let mut place = self.lock();
-            match std::mem::replace(&mut *place, Place::InUse) {
-                Place::Here(reader) => reader,
-                Place::InUse => {
-                    let message = "the rows are being read by another thread";
-                    return Err(PyValueError::new_err(message));
-                }
-                Place::Over => {
-                    *place = Place::Over;
-                    return Ok(None);
-                }
-            }
+        let Some(reader) = self.borrow(py)? else {
+            return Ok(None);
         };
         let next = self.next_of(py, reader);
         if !matches!(next, Ok(Some(_))) {
-            *self.lock() = Place::Over;
+            let mut place = self.lock();
+            if matches!(*place, Place::InUse) {
+                *place = Place::Read;
+            }
         }
         next
     }
@@ -267,7 +298,7 @@ impl Rows {
 
     /// Ends the walk.
     fn close(&self, py: Python<'_>) {
-        let place = std::mem::replace(&mut *self.lock(), Place::Over);
+        let place = std::mem::replace(&mut *self.lock(), Place::Closed);
         py.detach(|| drop(place));
     }
 
@@ -414,23 +445,15 @@ impl Iterator for Reader {
     }
 }
 
-/// Whether the user has interrupted. The reader's error is one of its library: the interpreter is told
-/// to raise KeyboardInterrupt as soon as it runs again.
+/// Whether the user has interrupted. The stream can only end with an error of its library: the
+/// exception follows as soon as the interpreter runs again.
 fn interruption() -> Option<ArrowError> {
     // There is nobody to ask once the interpreter ends.
-    let interrupted = Python::try_attach(|py| {
-        let error = py.check_signals().err()?;
-        if error.is_instance_of::<PyKeyboardInterrupt>(py) {
-            let again = py
-                .import("_thread")
-                .and_then(|module| module.call_method0("interrupt_main"));
-            if let Err(error) = again {
-                error.write_unraisable(py, None);
-            }
-        }
-        Some(ArrowError::ExternalError(error.to_string().into()))
-    });
-    interrupted.flatten()
+    let interrupted = Python::try_attach(handler_raised).unwrap_or_default();
+    interrupted.then(|| {
+        let error = std::io::ErrorKind::Interrupted.into();
+        ArrowError::IoError("interrupted".into(), error)
+    })
 }
 
 impl RecordBatchReader for Reader {

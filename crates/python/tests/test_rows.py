@@ -1,7 +1,9 @@
 """hedgerow.walk: record batches, as others read them."""
 
+import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -134,6 +136,40 @@ def test_a_stream_is_taken_once(tree):
         hedgerow.walk(tree, threads=0)
 
 
+def test_a_second_reader_is_refused(tree):
+    """It would take what is left, or nothing, for the whole."""
+    pyarrow = pytest.importorskip("pyarrow")
+    given, closed, begun, ended = (hedgerow.walk(tree, batch_rows=10) for _ in range(4))
+    stream = pyarrow.RecordBatchReader.from_stream(given)
+    closed.close()
+    with hedgerow.walk(tree) as left:
+        next(left)
+    next(iter(begun))
+    whole = sum(map(len, ended))
+    for rows in (given, closed, left):
+        for _ in range(2):
+            with pytest.raises(hedgerow.errors.Error, match="once|closed"):
+                list(rows)
+            with pytest.raises(hedgerow.errors.Error, match="once|closed"):
+                next(rows)
+    for rows in (given, closed, left, begun, ended):
+        with pytest.raises(hedgerow.errors.Error, match="once|closed"):
+            pyarrow.table(rows)
+    assert stream.read_all().num_rows == whole == len(expected(tree))
+    assert 10 + sum(map(len, iter(begun))) == whole
+    # As any iterator.
+    assert list(begun) == list(ended) == []
+
+
+def test_kinds_are_named_as_on_the_command_line():
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = pyarrow.table(hedgerow.walk("/dev", errors="collect", stat=False))["type"]
+    kinds = set(rows.to_pylist())
+    assert "character_device" in kinds
+    assert not any(" " in kind for kind in rows.chunk(0).dictionary.to_pylist())
+    assert "block_device" in rows.chunk(0).dictionary.to_pylist()
+
+
 def test_errors_have_number_and_name(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         hedgerow.walk(tmp_path / "nothing")
@@ -199,7 +235,6 @@ def test_a_reader_who_stops_leaves_nothing(tree):
         rows = hedgerow.walk(tree, batch_rows=10)
         next(rows)
         rows.close()
-        assert list(rows) == []
         del rows
         hedgerow.walk(tree).__arrow_c_stream__()
     assert left()[1] == before[1]
@@ -266,3 +301,75 @@ def test_an_interruption_is_prompt():
     finally:
         timer.join()
     assert time.monotonic() - started < 0.3 + 0.4
+
+
+@contextlib.contextmanager
+def a_signal(number, handler, seconds=0.3):
+    """Sends a signal to this process after some time. What its handler was before, it is afterwards."""
+    before = signal.signal(number, handler)
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), number))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.join()
+        signal.signal(number, before)
+
+
+def read_all_the_time(words, **options):
+    """Keeps what Arrow says of an interruption, as a program does that goes on after any error."""
+    pyarrow = pytest.importorskip("pyarrow")
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            pyarrow.table(hedgerow.walk("/", errors="collect", **options))
+        except Exception as error:
+            words.append(str(error))
+
+
+@pytest.mark.parametrize("options", [{"batch_rows": 10**9}, {"sort": True}, {"batch_rows": 100}])
+def test_an_interruption_reaches_who_reads_through_arrow(options, monkeypatch):
+    unraisable, words = [], []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    with a_signal(signal.SIGINT, signal.default_int_handler):
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            read_all_the_time(words, **options)
+        assert time.monotonic() - started < 0.3 + 0.4
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert len(words) <= 1 and all("interrupted" in word for word in words)
+    assert unraisable == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGALRM])
+@pytest.mark.parametrize("kind", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_what_a_handler_raises_reaches_who_reads_through_arrow(number, kind, monkeypatch):
+    """It runs once, and its exception is raised, not another of the same kind."""
+    pyarrow = pytest.importorskip("pyarrow")
+    unraisable, raised = [], []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+
+    def handler(*_):
+        raised.append(kind("of the handler"))
+        raise raised[-1]
+
+    before = signal.getsignal(signal.SIGINT)
+    with a_signal(number, handler):
+        with pytest.raises(kind) as caught:
+            try:
+                pyarrow.table(hedgerow.walk("/", errors="collect", sort=True))
+            except OSError:
+                time.sleep(1)
+        assert raised == [caught.value]
+        assert signal.getsignal(number) is handler
+        assert number == signal.SIGINT or signal.getsignal(signal.SIGINT) is before
+    assert unraisable == []
+
+
+def test_a_handler_that_raises_nothing_ends_nothing(tree):
+    pyarrow = pytest.importorskip("pyarrow")
+    ran = []
+    with a_signal(signal.SIGINT, lambda *_: ran.append(True), 0.05):
+        while not ran:
+            assert pyarrow.table(hedgerow.walk(tree)).num_rows == len(expected(tree))
+    assert ran == [True]

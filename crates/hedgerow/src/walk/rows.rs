@@ -24,8 +24,8 @@ pub const KINDS: [(NodeKind, &str); 7] = [
     (NodeKind::Symlink, "symlink"),
     (NodeKind::Fifo, "fifo"),
     (NodeKind::Socket, "socket"),
-    (NodeKind::BlockDevice, "block device"),
-    (NodeKind::CharacterDevice, "character device"),
+    (NodeKind::BlockDevice, "block_device"),
+    (NodeKind::CharacterDevice, "character_device"),
 ];
 
 /// How rows are made.

@@ -13,7 +13,7 @@ __version__: str
 
 @final
 class Rows:
-    """The rows of a walk, which is under way."""
+    """The rows of a walk, which is under way. They are taken once, as a stream or in batches."""
 
     @property
     def errors(self) -> list[OSError]: ...

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -329,7 +330,7 @@ def read_all_the_time(words, **options):
 
 @pytest.mark.parametrize("options", [{"batch_rows": 10**9}, {"sort": True}, {"batch_rows": 100}])
 def test_an_interruption_reaches_who_reads_through_arrow(options, monkeypatch):
-    unraisable, words = [], []
+    unraisable, words, hook = [], [], sys.excepthook
     monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
     with a_signal(signal.SIGINT, signal.default_int_handler):
         started = time.monotonic()
@@ -337,6 +338,7 @@ def test_an_interruption_reaches_who_reads_through_arrow(options, monkeypatch):
             read_all_the_time(words, **options)
         assert time.monotonic() - started < 0.3 + 0.4
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert sys.excepthook is hook
     assert len(words) <= 1 and all("interrupted" in word for word in words)
     assert unraisable == []
 
@@ -364,6 +366,30 @@ def test_what_a_handler_raises_reaches_who_reads_through_arrow(number, kind, mon
         assert signal.getsignal(number) is handler
         assert number == signal.SIGINT or signal.getsignal(signal.SIGINT) is before
     assert unraisable == []
+
+
+@pytest.mark.parametrize(
+    "handler, status, last",
+    [
+        ("signal.default_int_handler", 130, "KeyboardInterrupt"),
+        ("lambda *_: sys.exit(7)", 7, None),
+        ("lambda *_: 1 / 0", 1, "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_program_that_catches_nothing_ends_by_what_the_handler_raised(handler, status, last):
+    pytest.importorskip("pyarrow")
+    script = f"""
+import os, signal, sys, threading
+import hedgerow, pyarrow
+signal.signal(signal.SIGINT, {handler})
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+pyarrow.table(hedgerow.walk("/", errors="collect", sort=True))
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.returncode == status, run.stderr
+    lines = run.stderr.splitlines()
+    assert lines[-1:] == [last] if last else not lines
+    assert last is None or lines[0] == "Traceback (most recent call last):"
 
 
 def test_a_handler_that_raises_nothing_ends_nothing(tree):

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 /// List a directory tree, in parallel
 ///
 /// Prints the path of everything below DIR as it is found, in no particular order. Symbolic links
-/// are not followed. Unreadable entries are reported on standard error and skipped (exit code 3);
-/// entries deleted meanwhile are omitted. Names are bytes; on a terminal control characters are
-/// shown as '?'.
+/// are not followed, except DIR itself. Unreadable entries are reported on standard error and
+/// skipped (exit code 3); entries deleted meanwhile are omitted. Names are bytes; on a terminal
+/// control characters are shown as '?'.
 #[derive(Debug, Args)]
 #[command(after_long_help = FORMATS)]
 pub struct Walk {
@@ -71,7 +71,8 @@ pub struct Walk {
     #[arg(long, conflicts_with_all = ["part", "stat", "summary", "exclude", "gitignore",
         "one_file_system", "max_depth", "types"])]
     pub merge: bool,
-    /// The directory to list; without it, the current one, and paths have no prefix
+    /// The one directory to list; without it, the current one, and paths have no prefix. Several are
+    /// the parts of --merge
     #[arg(value_name = "DIR")]
     pub walked: Vec<PathBuf>,
 }

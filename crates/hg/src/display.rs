@@ -1,3 +1,4 @@
+use crate::astray::Ancestors;
 use crate::environment::relative;
 use crate::{Error, Repository, Result};
 use bstr::{BString, ByteSlice};
@@ -64,7 +65,8 @@ impl Repository {
 
     /// The path relative to the root that a word of the command line names.
     ///
-    /// Fails if it leaves the working copy, and for patterns.
+    /// Fails if it leaves the working copy, through a symbolic link or into another repository as
+    /// well (unless `path:` precedes it, as in Mercurial), and for patterns.
     pub fn named(&self, word: &[u8]) -> Result<BString> {
         let failed = |reason: String| Error::Argument {
             word: word.into(),
@@ -98,7 +100,11 @@ impl Repository {
                 part => parts.push(part),
             }
         }
-        Ok(bstr::join("/", parts).into())
+        let path = bstr::join("/", parts);
+        if kind == b"relpath" {
+            Ancestors::new(self.root()).check(&path)?;
+        }
+        Ok(path.into())
     }
 
     fn outside(&self) -> String {

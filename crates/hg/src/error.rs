@@ -77,6 +77,22 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// A path through a symbolic link, which Mercurial does not follow.
+    #[error("path {path} traverses symbolic link {link}")]
+    Link {
+        /// The path relative to the root, quoted.
+        path: String,
+        /// The link, quoted.
+        link: String,
+    },
+    /// A path into another repository, which Mercurial does not enter.
+    #[error("path '{path}' is inside nested repo {repository}")]
+    Nested {
+        /// The path relative to the root.
+        path: BString,
+        /// The directory of the other repository, quoted.
+        repository: String,
+    },
     /// Mercurial was run to compare files and did not answer as expected.
     #[error("cannot ask Mercurial: {reason}")]
     Program {

@@ -4,6 +4,7 @@
 //! Nothing is written below `.hg`. The library never prints and never reads the environment: an
 //! [`Environment`] supplies what Mercurial would take from there.
 
+mod astray;
 mod config;
 pub mod dirstate;
 mod display;

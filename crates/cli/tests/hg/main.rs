@@ -7,6 +7,7 @@
     reason = "tests make working copies and look at files"
 )]
 
+mod astray;
 mod behaviour;
 mod generated;
 mod ignored;

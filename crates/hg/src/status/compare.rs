@@ -7,12 +7,14 @@
 
 use super::judge::Verdict;
 use super::Options;
+use crate::astray::Ancestors;
 use crate::dirstate::{hexadecimal, Dirstate, Entry, NULL_ID};
 use crate::{Error, Repository, Result};
 use bstr::{BString, ByteSlice};
-use hedgerow_fs::{Answer, Dir, Exit, FileKind, Process, Stat};
+use hedgerow_fs::{Answer, Dir, Exit, FileKind, Process, ReadFile, Stat};
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Maximum number of paths passed to one Mercurial process.
@@ -163,7 +165,10 @@ impl<'c> Comparison<'c> {
                 None => return Ok(None),
             }
         };
-        let directory = Dir::open(self.repository.root())?;
+        let mut place = Place {
+            root: Dir::open(self.repository.root())?,
+            ancestors: Ancestors::new(self.repository.root()),
+        };
         // A file that the first parent does not have is modified.
         let mut verdicts = vec![Verdict::Modified; entries.len()];
         let mut failure = None;
@@ -176,7 +181,7 @@ impl<'c> Comparison<'c> {
                 while let Some((path, bytes)) = head(&mut output)? {
                     let mut data = output.by_ref().take(bytes);
                     if let Some(at) = position.get(path.as_slice()) {
-                        let compared = compare(&directory, &path, bytes, &mut data, &flags)?;
+                        let compared = place.compare(&path, bytes, &mut data, &flags)?;
                         if let Some(verdict) = verdicts.get_mut(*at) {
                             *verdict = compared.unwrap_or_else(|error| {
                                 failure.get_or_insert(error);
@@ -193,7 +198,7 @@ impl<'c> Comparison<'c> {
             },
         )?;
         match failure {
-            Some(error) => Err(error.into()),
+            Some(error) => Err(error),
             None => Ok(asked.map(|_| verdicts)),
         }
     }
@@ -302,53 +307,71 @@ fn field(output: &mut impl BufRead) -> io::Result<Option<BString>> {
     }
 }
 
-/// Compares a file with the next `bytes` bytes of `data`, some of which may be left unread. The
-/// outer error is about the answer, the inner one about the file.
-fn compare(
-    root: &Dir,
-    path: &BString,
-    bytes: u64,
-    data: &mut dyn Read,
-    flags: &HashMap<BString, Flags>,
-) -> io::Result<std::result::Result<Verdict, hedgerow_fs::Error>> {
-    let (parent, name) = match path.rfind_byte(b'/') {
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => (b"".as_slice(), path.as_slice()),
-    };
-    let found = root
-        .open_dir(parent)
-        .and_then(|parent| parent.stat(name).map(|stat| (parent, stat)));
-    let (parent, stat) = match found {
-        Ok(found) => found,
-        Err(error) => return Ok(gone(error)),
-    };
-    if flags
-        .get(path)
-        .is_some_and(|flags| *flags != flags_of(&stat))
-    {
-        return Ok(Ok(Verdict::Modified));
+/// The working copy whose files are compared.
+struct Place<'p> {
+    root: Dir,
+    ancestors: Ancestors<'p>,
+}
+
+impl Place<'_> {
+    /// Compares a file with the next `bytes` bytes of `data`, some of which may be left unread. The
+    /// outer error is about the answer, the inner one about the file.
+    fn compare(
+        &mut self,
+        path: &BString,
+        bytes: u64,
+        data: &mut dyn Read,
+        flags: &HashMap<BString, Flags>,
+    ) -> io::Result<Result<Verdict>> {
+        let stat = match self.stat(path) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return Ok(Ok(Verdict::Missing)),
+            Err(error) => return Ok(Err(error)),
+        };
+        if flags
+            .get(path)
+            .is_some_and(|flags| *flags != flags_of(&stat))
+        {
+            return Ok(Ok(Verdict::Modified));
+        }
+        match stat.kind {
+            // Not by size: some file systems report a size of links that differs from their
+            // target's.
+            FileKind::Symlink => {
+                let target = match hedgerow_fs::read_link(&self.root.path_of(path)) {
+                    Ok(target) => target,
+                    Err(error) => return Ok(gone(error)),
+                };
+                let target = target.as_os_str().as_bytes();
+                let mut expected = Vec::new();
+                data.take(target.len() as u64 + 1)
+                    .read_to_end(&mut expected)?;
+                Ok(Ok(equality(target == expected)))
+            }
+            _ if stat.size != bytes => Ok(Ok(Verdict::Modified)),
+            FileKind::File => match self.open(path) {
+                Ok(Some(file)) => Ok(compare_file(&file, data)?.map_err(Error::from)),
+                Ok(None) => Ok(Ok(Verdict::Missing)),
+                Err(error) => Ok(Err(error)),
+            },
+            _ => Ok(Ok(Verdict::Missing)),
+        }
     }
-    match stat.kind {
-        // Not by size: some file systems report a size of links that differs from their target's.
-        FileKind::Symlink => {
-            let target = match parent.read_link(name) {
-                Ok(target) => target,
-                Err(error) => return Ok(gone(error)),
-            };
-            let mut expected = Vec::new();
-            data.take(target.len() as u64 + 1)
-                .read_to_end(&mut expected)?;
-            Ok(Ok(equality(target == expected)))
+
+    /// The stat data of a file, and of links to be read, is found through other links as well, as
+    /// in Mercurial; contents are not.
+    fn stat(&self, path: &[u8]) -> Result<Option<Stat>> {
+        Ok(hedgerow_fs::lstat(&self.root.path_of(path))?)
+    }
+
+    /// Opens a file; `None` if it was removed after it was seen.
+    fn open(&mut self, path: &[u8]) -> Result<Option<ReadFile>> {
+        self.ancestors.check(path)?;
+        match self.root.open_file(path) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.is_missing() => Ok(None),
+            Err(error) => Err(error.into()),
         }
-        _ if stat.size != bytes => Ok(Ok(Verdict::Modified)),
-        FileKind::File => {
-            let file = match parent.open_file(name) {
-                Ok(file) => file,
-                Err(error) => return Ok(gone(error)),
-            };
-            compare_file(&file, data)
-        }
-        _ => Ok(Ok(Verdict::Missing)),
     }
 }
 
@@ -369,16 +392,16 @@ fn equality(is_equal: bool) -> Verdict {
 }
 
 /// A file that was removed after it was seen is missing.
-fn gone(error: hedgerow_fs::Error) -> std::result::Result<Verdict, hedgerow_fs::Error> {
+fn gone(error: hedgerow_fs::Error) -> Result<Verdict> {
     if error.is_missing() {
         Ok(Verdict::Missing)
     } else {
-        Err(error)
+        Err(error.into())
     }
 }
 
 fn compare_file(
-    file: &hedgerow_fs::ReadFile,
+    file: &ReadFile,
     data: &mut dyn Read,
 ) -> io::Result<std::result::Result<Verdict, hedgerow_fs::Error>> {
     let mut expected = vec![0; PIECE_BYTES];

@@ -8,6 +8,7 @@ mod visit;
 
 pub use model::{Options, State, States, Status, STATES};
 
+use crate::astray::Ancestors;
 use crate::dirstate::{Dirstate, Entry};
 use crate::ignore::Ignore;
 use crate::{Repository, Result};
@@ -17,6 +18,7 @@ use hedgerow_fs::{FileKind, OpenDirectory};
 use judge::Verdict;
 use select::{is_at_or_below, Selection};
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use visit::{UnknownPaths, Visit};
 
@@ -28,11 +30,13 @@ use visit::{UnknownPaths, Visit};
 pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
     let dirstate = repository.dirstate()?;
     let subrepositories = repository.subrepositories(&dirstate)?;
-    let selection = Selection::new(options.paths.clone());
+    let selection = Selection::below(repository.root(), options.paths.clone());
     let mut status = Status::default();
     let wants_unknown = options.states.has(State::Unknown);
     let wants_ignored = options.states.has(State::Ignored);
-    let ignore = if wants_unknown || wants_ignored {
+    // Mercurial reads no patterns if it asks for no path what they say.
+    let is_unasked = wants_ignored && selection.is_absent();
+    let ignore = if (wants_unknown || wants_ignored) && !is_unasked {
         Ignore::read(
             repository.root(),
             &repository.ignore_files()?,
@@ -61,7 +65,7 @@ pub fn status(repository: &Repository, options: &Options) -> Result<Status> {
         dirstate: &dirstate,
         selection: &selection,
         nested: &nested,
-        wants_untracked: wants_unknown || wants_ignored,
+        wants_unknown,
     };
     judged.tracked(&verdicts, now, options, &mut status)?;
     judged.untracked(found, &mut status);
@@ -75,7 +79,7 @@ struct Judged<'j> {
     dirstate: &'j Dirstate,
     selection: &'j Selection,
     nested: &'j [BString],
-    wants_untracked: bool,
+    wants_unknown: bool,
 }
 
 impl Judged<'_> {
@@ -93,10 +97,9 @@ impl Judged<'_> {
                 continue;
             }
             let verdict = match verdict {
-                Verdict::Missing if entry.tracked && !self.wants_untracked => {
+                Verdict::Missing if entry.tracked && !self.wants_unknown => {
                     self.looked_for(entry, now)?
                 }
-                _ if self.is_nested(path) => Verdict::Missing,
                 verdict => *verdict,
             };
             match state(entry, verdict) {
@@ -108,10 +111,27 @@ impl Judged<'_> {
             }
         }
         let wanted = |state| options.states.has(state);
-        if undecided.is_empty() || !wanted(State::Modified) && !wanted(State::Clean) {
+        if !wanted(State::Modified) && !wanted(State::Clean) {
+            self.keep_refused(&mut undecided)?;
+        }
+        if undecided.is_empty() {
             return Ok(());
         }
         self.compare(&undecided, options, status)
+    }
+
+    /// Keeps the files at paths that Mercurial refuses: it compares contents whatever is
+    /// requested, and then fails.
+    fn keep_refused(&self, entries: &mut Vec<&Entry>) -> Result<()> {
+        let mut ancestors = Ancestors::new(self.repository.root());
+        let mut refused = Vec::new();
+        for entry in entries.drain(..) {
+            if ancestors.refusal(self.dirstate.path(entry))?.is_some() {
+                refused.push(entry);
+            }
+        }
+        *entries = refused;
+        Ok(())
     }
 
     fn compare(&self, entries: &[&Entry], options: &Options, status: &mut Status) -> Result<()> {
@@ -136,8 +156,8 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// If only tracked files are requested, Mercurial looks each one up by its path, even through
-    /// links that replaced directories.
+    /// If unknown files are not requested, Mercurial looks each tracked file up by its path, even
+    /// through links that replaced directories, and in other repositories.
     fn looked_for(&self, entry: &Entry, now: hedgerow_fs::Timestamp) -> Result<Verdict> {
         let path = self.dirstate.path(entry);
         let path = self.repository.root().join(OsStr::from_bytes(path));
@@ -175,20 +195,29 @@ impl Judged<'_> {
             }));
     }
 
+    /// Whether the dirstate has `path` or something below it.
+    fn is_known(&self, path: &[u8]) -> bool {
+        let mut entries = self.dirstate.entries().iter();
+        entries.any(|entry| is_at_or_below(self.dirstate.path(entry), path))
+    }
+
     /// Warns about named paths that neither exist nor are tracked, and have nothing tracked below
     /// them.
     fn not_there(&self, status: &mut Status) -> Result<()> {
         let current = self.repository.current_directory();
         for path in self.selection.paths() {
             let full = self.repository.root().join(OsStr::from_bytes(path));
-            let stat = hedgerow_fs::lstat(&full)?;
-            let reason = match stat.map(|stat| stat.kind) {
-                None => "No such file or directory",
-                Some(FileKind::Directory | FileKind::File | FileKind::Symlink) => continue,
-                Some(_) => "unsupported file type",
+            let reason = match hedgerow_fs::stat_path(&full, false) {
+                Ok(stat) => match stat.kind {
+                    FileKind::Directory | FileKind::File | FileKind::Symlink => continue,
+                    _ => "unsupported file type",
+                },
+                Err(_) if self.is_known(path) => continue,
+                Err(error) if error.kind() == ErrorKind::NotADirectory => "Not a directory",
+                Err(error) if hedgerow_fs::is_missing(&error) => "No such file or directory",
+                Err(source) => return Err(hedgerow_fs::Error::new("stat", &full, source).into()),
             };
-            let mut entries = self.dirstate.entries().iter();
-            if entries.any(|entry| is_at_or_below(self.dirstate.path(entry), path)) {
+            if self.is_known(path) {
                 continue;
             }
             let path = crate::environment::relative(current, path);

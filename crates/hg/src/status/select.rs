@@ -1,10 +1,17 @@
 use bstr::{BString, ByteSlice};
+use hedgerow_fs::FileKind;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The selected part of the working copy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selection {
     /// Files and directories, ascending; everything if empty.
     paths: Vec<BString>,
+    /// What is below the paths is not selected.
+    is_exact: bool,
+    is_absent: bool,
 }
 
 impl Selection {
@@ -13,12 +20,42 @@ impl Selection {
             paths.clear();
         }
         paths.sort_unstable();
-        Selection { paths }
+        Selection {
+            paths,
+            ..Selection::default()
+        }
+    }
+
+    /// The selection of `paths` below `root`. If none of them is a directory, or could have been
+    /// one, Mercurial looks at nothing but the paths themselves.
+    pub fn below(root: &Path, paths: Vec<BString>) -> Self {
+        let mut selection = Selection::new(paths);
+        let kind = |path: &BString| {
+            let stat = hedgerow_fs::lstat(&root.join(OsStr::from_bytes(path)));
+            stat.ok().flatten().map(|stat| stat.kind)
+        };
+        let kinds: Vec<Option<FileKind>> = selection.paths.iter().map(kind).collect();
+        let is_other = |kind: &Option<FileKind>| kind.is_some_and(|it| it != FileKind::Directory);
+        selection.is_exact = !kinds.is_empty() && kinds.iter().all(is_other);
+        selection.is_absent = !kinds.is_empty() && kinds.iter().all(Option::is_none);
+        selection
+    }
+
+    /// Whether paths are named and none of them exists.
+    pub fn is_absent(&self) -> bool {
+        self.is_absent
     }
 
     /// Whether `path` is selected: named itself, or below a named path.
     pub fn has(&self, path: &[u8]) -> bool {
-        self.paths.is_empty() || self.paths.iter().any(|named| is_at_or_below(path, named))
+        let selects = |named: &BString| {
+            if self.is_exact {
+                named == path
+            } else {
+                is_at_or_below(path, named)
+            }
+        };
+        self.paths.is_empty() || self.paths.iter().any(selects)
     }
 
     /// Whether anything in the directory `path` may be selected.

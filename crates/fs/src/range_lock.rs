@@ -51,7 +51,7 @@ impl Drop for RangeLock {
     }
 }
 
-/// The byte, behind all that a file can have, by which readers mark that they use it.
+/// Readers mark that they use a file by a lock on this byte, which lies behind any content.
 const USE_AT: libc::off_t = libc::off_t::MAX - 1;
 
 impl ReadFile {

@@ -171,13 +171,23 @@ fn what_is_saved_while_changes_are_carried_over_stays() {
     }
 }
 
-fn add_submodule(repository: &Repository, path: &str) {
+/// A repository with a submodule at `path`. On the branch `other`, `s` is a file.
+fn with_submodule(path: &str) -> Repository {
+    let repository = Repository::init(&[]);
+    repository.write("f", "1\n");
+    repository.commit("first");
+    repository.git(&["checkout", "-q", "-b", "other"]);
+    repository.write("f", "2\n");
+    repository.write("s", "2\n");
+    repository.commit("second");
+    repository.git(&["checkout", "-q", "main"]);
     repository.git(&["init", "-q", path]);
     repository.write(format!("{path}/file"), "1\n");
     repository.git(&["-C", path, "add", "."]);
     repository.git(&["-C", path, "commit", "-q", "-m", "inner"]);
     repository.git(&["-c", "advice.addEmbeddedRepo=false", "add", path]);
     repository.commit("with a submodule");
+    repository
 }
 
 /// Git deletes the submodule, even one below the file.
@@ -193,15 +203,7 @@ fn a_forced_move_deletes_no_submodule() {
             &["checkout", "other", "--", "."],
             &["restore", "-s", "other", "."],
         ] {
-            let repository = Repository::init(&[]);
-            repository.write("f", "1\n");
-            repository.commit("first");
-            repository.git(&["checkout", "-q", "-b", "other"]);
-            repository.write("f", "2\n");
-            repository.write("s", "2\n");
-            repository.commit("second");
-            repository.git(&["checkout", "-q", "main"]);
-            add_submodule(&repository, path);
+            let repository = with_submodule(path);
             let before = (repository.ask(&["rev-parse", "HEAD"]), repository.tree());
             let outcome = repository.hedgerow(words);
             assert_ne!(outcome.code, 0, "{path} {words:?}");
@@ -221,15 +223,7 @@ fn a_checkout_of_paths_deletes_no_submodule() {
         &["restore", "-s", "other", "."],
         &["restore", "-s", "other", "-S", "-W", "s"],
     ] {
-        let repository = Repository::init(&[]);
-        repository.write("f", "1\n");
-        repository.commit("first");
-        repository.git(&["checkout", "-q", "-b", "other"]);
-        repository.write("f", "2\n");
-        repository.write("s", "2\n");
-        repository.commit("second");
-        repository.git(&["checkout", "-q", "main"]);
-        add_submodule(&repository, "s");
+        let repository = with_submodule("s");
         let outcome = repository.hedgerow(words);
         assert_eq!(outcome.code, 1, "{words:?}: {outcome:?}");
         let said = "error: cannot create 's': a submodule is there\n";

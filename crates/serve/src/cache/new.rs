@@ -75,8 +75,12 @@ impl NewResponse {
     /// Tells its followers that nothing more will be written. Its file keeps its name until this is dropped,
     /// so that what it takes of the disk is counted while somebody reads it.
     pub fn give_up(&mut self) {
-        // If the disk is too full for that, followers wait until this is dropped.
-        let _ = self.file.as_ref().map(|file| file.write_at(&GIVEN_UP, 0));
+        let file = self.file.as_ref();
+        let is_told = file.is_some_and(|file| file.write_at(&GIVEN_UP, 0).is_ok());
+        if !is_told {
+            // They learn it from the file that is gone.
+            self.file = None;
+        }
         self.has_ended.store(true, Ordering::Release);
     }
 

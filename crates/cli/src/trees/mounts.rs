@@ -52,7 +52,7 @@ pub struct Unmount {
     pub path: OsString,
 }
 
-/// List, remove and check the images that working trees are mounted over
+/// Make, list, remove and check the images that working trees are mounted over
 #[derive(Debug, Args)]
 pub struct ImageStore {
     #[command(subcommand)]
@@ -63,6 +63,12 @@ pub struct ImageStore {
 pub enum Action {
     /// List the images: name, size in bytes, kind, whether they are in use
     List,
+    /// Make the images of commits ahead of time, and list those that were missing
+    Make {
+        /// Commits or trees
+        #[arg(value_name = "REVISION", default_value = "HEAD")]
+        revisions: Vec<OsString>,
+    },
     /// Remove images that no working tree is on, down to hedgerow.imageStoreSize
     Prune {
         /// Remove all of them
@@ -102,6 +108,13 @@ pub fn run_store(command: &ImageStore, global: &Global, output: &Output) -> Resu
         Action::List => worktrees::list_images(&repository)?
             .iter()
             .for_each(|it| line(it)),
+        Action::Make { revisions } => {
+            let mut tell = |image: &StoredImage, warnings: &[String]| {
+                warnings.iter().for_each(|warning| output.warn(warning));
+                line(image);
+            };
+            worktrees::make_images(&repository, &bytes(revisions), &execution, &mut tell)?;
+        }
         Action::Prune { all, dry_run } => {
             let removed = worktrees::prune_images(&repository, *all, *dry_run)?;
             removed.iter().for_each(|it| line(it));

@@ -50,6 +50,43 @@ fn what_is_needed_stays_and_the_oldest_of_the_rest_goes() {
 }
 
 #[test]
+fn images_are_made_ahead_of_time() {
+    let scene = Scene::new();
+    scene.repository.write("a", "second");
+    scene.repository.commit("second");
+    let made = |words: &str| {
+        let command = format!("image-store make {words}");
+        scene.hedgerow("r", command.trim_end())
+    };
+    let error = made("HEAD no-such-branch").failed(2, "make");
+    assert!(error.contains("no-such-branch"), "{error}");
+    assert_eq!(scene.images(), Vec::<String>::new());
+    let listed = made("HEAD HEAD~ HEAD").ok("make");
+    let listed = String::from_utf8(listed).unwrap();
+    let mut listed: Vec<&str> = listed.lines().collect();
+    let mut images = scene.images();
+    listed.sort_unstable();
+    images.sort_unstable();
+    assert_eq!(listed.len(), 2);
+    assert_eq!(listed, images);
+    assert_eq!(made("").ok("again"), b"");
+    if can_mount() {
+        scene.add("../w");
+        assert_eq!(scene.images().len(), 2);
+        scene.assert_clean("w");
+    }
+    // The limit is kept; the one made last stays longest.
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageStoreSize", "1"]);
+    scene.repository.write("a", "third");
+    scene.repository.commit("third");
+    made("").ok("make");
+    let needed = usize::from(can_mount());
+    assert_eq!(scene.images().len(), needed);
+}
+
+#[test]
 fn damage_is_found() {
     if !can_mount() {
         return;

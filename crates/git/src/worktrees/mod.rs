@@ -28,8 +28,9 @@ pub use add::{add, add_with_images, AddFailure, AddOptions, AddStage, Added, New
 pub use list::{WorkingTree, WorktreeHead};
 pub use lock::{lock, unlock};
 pub use mounted::{
-    list_images, mount, mount_revision, prune_images, unmount, unmount_revision, verify_images,
-    Attached, ImageCheck, ImageError, ImageMaker, ImageNodes, ImageUse, VisitAttached,
+    list_images, make_images, mount, mount_revision, prune_images, unmount, unmount_revision,
+    verify_images, Attached, ImageCheck, ImageError, ImageMaker, ImageNodes, ImageUse,
+    VisitAttached,
 };
 pub use prune::{prune, Pruned};
 pub use relocate::{relocate, MoveOptions};

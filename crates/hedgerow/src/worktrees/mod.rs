@@ -94,6 +94,22 @@ pub fn mount_revision(
     )
 }
 
+/// Makes the images of `revisions` that are missing, so that nobody has to wait for them later, and
+/// removes others that `hedgerow.imageStoreSize` has no room for. `visit` is shown each that was made,
+/// and the warnings of making it.
+///
+/// # Errors
+/// If a revision names no tree, before anything is made; if an image cannot be made; if it is
+/// cancelled.
+pub fn make_images(
+    repository: &Repository,
+    revisions: &[BString],
+    execution: &Execution,
+    visit: &mut dyn FnMut(&StoredImage, &[String]),
+) -> Result<()> {
+    hedgerow_git::worktrees::make_images(repository, revisions, &Images, execution, visit)
+}
+
 /// Compares every image of the repository's stores with a checkout of its tree; `visit` is shown the
 /// result.
 ///

@@ -58,6 +58,12 @@ impl StoredImage {
         })
     }
 
+    /// Notes that it was used now. In a store of others, that is not possible, nor needed.
+    pub fn note_use(&self) {
+        // Without it, the image only goes sooner.
+        let _ = hedgerow_fs::touch(&self.index);
+    }
+
     /// Mounts it on the directory `at`, unless it is cut.
     ///
     /// # Errors
@@ -211,11 +217,5 @@ impl ImageStore {
                 _lock: lock,
             }),
         })
-    }
-
-    /// Notes that `image` was used now. In a store of others, that is not possible, nor needed.
-    pub fn note_use(&self, image: &StoredImage) {
-        // Without it, the image only goes sooner.
-        let _ = hedgerow_fs::touch(&image.index);
     }
 }

@@ -161,7 +161,7 @@ mod tests {
             make(&store, digit);
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        store.note_use(&store.find(&name("1")).unwrap().unwrap());
+        store.find(&name("1")).unwrap().unwrap().note_use();
         let digits = |images: Vec<StoredImage>| {
             let digits = images.iter().map(|image| image.name.tree[..1].to_owned());
             digits.collect::<String>()

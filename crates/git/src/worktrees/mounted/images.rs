@@ -19,6 +19,7 @@ use hedgerow_engine::Execution;
 use hedgerow_fs::{MappedFile, OutputFile};
 use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Lower};
 use hedgerow_mounts::{Maker, Making, StoredImage};
+use hedgerow_pack::ObjectKind;
 use hedgerow_tree::{Metadata, NodeError};
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
 use std::path::{Path, PathBuf};
@@ -163,6 +164,23 @@ pub(crate) struct Wanted {
     pub reference: Option<BString>,
 }
 
+impl Wanted {
+    /// The tree that `revision` names; filters are told its commit.
+    pub(crate) fn of_revision(repository: &Repository, revision: &BStr) -> Result<Self> {
+        let id = repository.resolve(revision)?;
+        let Some(tree) = repository.peel(&id, Some(ObjectKind::Tree))? else {
+            let reason = format!("'{revision}' is not a tree object");
+            return Err(Error::Setup { reason });
+        };
+        let commit = repository.peel(&id, Some(ObjectKind::Commit))?;
+        Ok(Wanted {
+            tree,
+            commit: commit.map(|id| repository.commit(&id)).transpose()?,
+            reference: None,
+        })
+    }
+}
+
 impl<'a> Images<'a> {
     pub(crate) fn new(
         repository: &'a Repository,
@@ -209,13 +227,22 @@ impl<'a> Images<'a> {
             Some(found) => found,
             None => self.make(wanted, None, warnings)?,
         };
+        found.image.note_use();
         for store in self.stores.all() {
-            store.note_use(&found.image);
             if self.stores.recorded(store) == found.store {
                 note_user(self.repository, store)?;
             }
         }
         Ok(found)
+    }
+
+    /// The image of `wanted` itself, which is made if it is missing. Warnings of making it go to
+    /// `warnings`.
+    pub(crate) fn of(&self, wanted: &Wanted, warnings: &mut Vec<String>) -> Result<Found> {
+        match self.find(wanted.tree)? {
+            Some(found) => Ok(found),
+            None => self.make(wanted, None, warnings),
+        }
     }
 
     /// The image of `tree`, if there is one.

@@ -34,4 +34,4 @@ pub(crate) use wish::{mount_wish, required, Wish};
 pub use attach::{mount, unmount, Attached, VisitAttached};
 pub use maker::{ImageError, ImageMaker, ImageNodes};
 pub use plain::{mount_revision, unmount_revision};
-pub use store::{list_images, prune_images, verify_images, ImageCheck, ImageUse};
+pub use store::{list_images, make_images, prune_images, verify_images, ImageCheck, ImageUse};

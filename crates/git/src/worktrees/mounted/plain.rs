@@ -12,7 +12,6 @@ use bstr::BStr;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{create_directories, list_directory, may_mount, mount_at, real_path};
 use hedgerow_mounts::{hindrance, lost_trees, ImageKind, LayeredTree, TreeState};
-use hedgerow_pack::ObjectKind;
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -38,11 +37,7 @@ pub fn mount_revision(
     if let Some(hindrance) = hindrance() {
         return refused(format!("cannot mount '{path}': {}", hindrance.reason()));
     }
-    let id = repository.resolve(revision)?;
-    let Some(tree) = repository.peel(&id, Some(ObjectKind::Tree))? else {
-        return refused(format!("'{revision}' is not a tree object"));
-    };
-    let commit = repository.peel(&id, Some(ObjectKind::Commit))?;
+    let wanted = Wanted::of_revision(repository, revision)?;
     let top = GivenPath::new(repository, path).path;
     if list_directory(&top)?.is_some_and(|entries| !entries.is_empty()) {
         return refused(format!("'{path}' is not an empty directory"));
@@ -55,18 +50,8 @@ pub fn mount_revision(
     }
     let mut warnings = Vec::new();
     let mut find = || {
-        repository.with_promised(|| {
-            let wanted = Wanted {
-                tree,
-                commit: commit.map(|id| repository.commit(&id)).transpose()?,
-                reference: None,
-            };
-            let images = Images::new(repository, maker, execution)?;
-            match images.find(tree)? {
-                Some(found) => Ok(found),
-                None => images.make(&wanted, None, &mut warnings),
-            }
-        })
+        repository
+            .with_promised(|| Images::new(repository, maker, execution)?.of(&wanted, &mut warnings))
     };
     let mut found = find()?;
     let is_made = hedgerow_fs::lstat(&top)?.is_none();

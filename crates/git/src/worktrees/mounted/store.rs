@@ -1,6 +1,6 @@
 //! What is in the stores of images: listing, removing, checking.
 
-use super::images::{mounts, Images, Stores};
+use super::images::{mounts, Images, Stores, Wanted};
 use super::maker::ImageMaker;
 use super::{layers_of, release_unused};
 use crate::config::MountSettings;
@@ -91,6 +91,34 @@ pub fn list_images(repository: &Repository) -> Result<Vec<ImageUse>> {
         }
     }
     Ok(found)
+}
+
+/// Makes the images of `revisions` that are missing, so that nobody has to wait for them later, and keeps
+/// the size of the stores. `visit` is shown each that was made, and the warnings of making it.
+///
+/// # Errors
+/// If a revision names no tree, before anything is made; if an image cannot be made; if it is
+/// cancelled.
+pub fn make_images(
+    repository: &Repository,
+    revisions: &[BString],
+    maker: &dyn ImageMaker,
+    execution: &Execution,
+    visit: &mut dyn FnMut(&StoredImage, &[String]),
+) -> Result<()> {
+    let wanted = |revision: &BString| Wanted::of_revision(repository, revision.as_ref());
+    let wanted: Vec<Wanted> = revisions.iter().map(wanted).collect::<Result<_>>()?;
+    let images = Images::new(repository, maker, execution)?;
+    for wanted in &wanted {
+        let mut warnings = Vec::new();
+        let found = repository.with_promised(|| images.of(wanted, &mut warnings))?;
+        found.image.note_use();
+        if found.is_new {
+            visit(&found.image, &warnings);
+        }
+    }
+    prune_images(repository, false, false)?;
+    Ok(())
 }
 
 /// Removes images that no working tree is on, those first that were not used for longest, until a

@@ -10,7 +10,7 @@ PYTHON ?= python3
 build: ## build the release binary, target/release/hedgerow (DYNAMIC=1: with shared libraries)
 	@bash scripts/build.sh
 
-install: build ## install below PREFIX=/usr/local (DESTDIR=, LINKS="names"|all, FORCE=1)
+install: build ## install below PREFIX=/usr/local (DESTDIR=, LINKS="names"|all, FORCE=1, DEBUG=1)
 	@bash scripts/install.sh install
 
 uninstall: ## remove what make install installed (PREFIX= DESTDIR=)

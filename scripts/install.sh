@@ -9,13 +9,17 @@
 #   BINARY     the binary (default target/release/hedgerow)
 #   GENERATOR  a binary that runs here and makes the pages (default BINARY)
 #   STRIP      the program that strips BINARY (default strip)
+#   DEBUG      1 installs the debugging information, too: bin/.debug/hedgerow.debug, where debuggers look
+#              (OBJCOPY is the program that takes it out of BINARY)
 #   ZSHDIR     the directory for completions of zsh (default PREFIX/share/zsh/site-functions)
 set -euo pipefail
+caller=$PWD
 cd "$(dirname "$0")/.."
 
 tools="gensquashfs mksquashfs rdsquashfs sqfs2tar sqfsdiff sqfstar tar2sqfs unsquashfs"
 prefix=${PREFIX:-/usr/local}
 root=${DESTDIR:-}
+case $root in '' | /*) ;; *) root=$caller/$root ;; esac
 binary=${BINARY:-${CARGO_TARGET_DIR:-target}/release/hedgerow}
 links=${LINKS-git-hedgerow hedgerow-upload-pack-hook}
 [ "$links" != all ] || links="git-hedgerow hedgerow-upload-pack-hook $tools"
@@ -43,6 +47,7 @@ fail() {
 
 install_all() {
     local name
+    case $prefix in /*) ;; *) fail "PREFIX is not an absolute path: '$prefix'" ;; esac
     for name in $links; do
         case " git-hedgerow hedgerow-upload-pack-hook $tools " in
             *" $name "*) ;;
@@ -54,8 +59,13 @@ install_all() {
     trap 'rm -rf "$stage"' EXIT
     stage_files
     refuse_foreign
+    refuse_unwritable
     put_in_place
     echo "installed: $root$prefix/bin/hedgerow, $(find "$stage" ! -type d | wc -l) files in all"
+    case ":$PATH:" in
+        *":$prefix/bin:"*) ;;
+        *) [ -n "$root" ] || echo "note: $prefix/bin is not in PATH" ;;
+    esac
 }
 
 # Makes everything as it is to be, below a directory of its own.
@@ -69,6 +79,7 @@ stage_files() {
         echo "note: ${STRIP:-strip} is not installed: the binary keeps its debugging information"
         cp "$binary" "$stage$prefix/bin/hedgerow"
     fi
+    [ "${DEBUG:-}" != 1 ] || stage_debugging_information
     chmod 755 "$stage$prefix/bin/hedgerow"
     for name in $links; do
         ln -s hedgerow "$stage$prefix/bin/$name"
@@ -104,6 +115,14 @@ stage_files() {
     chmod 644 "$stage$doc"/* "$stage$man"/*
 }
 
+stage_debugging_information() {
+    local copy=${OBJCOPY:-objcopy} directory=$stage$prefix/bin/.debug
+    mkdir "$directory"
+    "$copy" --only-keep-debug "$binary" "$directory/hedgerow.debug"
+    chmod 644 "$directory/hedgerow.debug"
+    "$copy" --add-gnu-debuglink="$directory/hedgerow.debug" "$stage$prefix/bin/hedgerow"
+}
+
 # Every path that is to be installed.
 staged() {
     (cd "$stage" && find . ! -type d -printf '/%P\n' | LC_ALL=C sort)
@@ -122,6 +141,17 @@ refuse_foreign() {
         fail "not installed by this script, and not replaced: ${foreign[*]}" \
             "FORCE=1 replaces them; LINKS chooses which links are made"
     fi
+}
+
+# Nor if something cannot be written.
+refuse_unwritable() {
+    local path directory
+    while IFS= read -r path; do
+        directory=$root$(dirname "$path")
+        while [ ! -d "$directory" ]; do directory=$(dirname "$directory"); done
+        [ -w "$directory" ] || fail "'$directory' is not writable" \
+            "PREFIX=\$HOME/.local installs for yourself alone"
+    done < <(staged)
 }
 
 put_in_place() {

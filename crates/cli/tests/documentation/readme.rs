@@ -1,7 +1,7 @@
 //! The examples of the README, run as they stand.
 
-use super::{root, scene, PATH};
-use hedgerow_testkit::{isolated, temporary, use_global_config};
+use super::{root, PATH};
+use hedgerow_testkit::{isolated, temporary};
 use std::fs;
 use std::path::Path;
 
@@ -11,8 +11,19 @@ const LINES: usize = 250;
 fn examples_print_what_the_readme_shows() {
     let text = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(text.lines().count() <= LINES);
-    let repository = scene();
     let home = temporary();
+    let shell = |script: &str, place: &Path| {
+        let binaries = Path::new(PATH).parent().unwrap().display();
+        let path = format!("{binaries}:{}", std::env::var("PATH").unwrap());
+        let mut shell = isolated("sh");
+        shell.args(["-c", script]).current_dir(place);
+        shell.env("PATH", path).env("HOME", home.path());
+        String::from_utf8(shell.output().unwrap().stdout).unwrap()
+    };
+    let examples = text.split("## Five examples\n").nth(1).unwrap();
+    let preparation = examples.split("```sh\n").nth(1).unwrap();
+    let preparation = preparation.split("```").next().unwrap();
+    assert_eq!(shell(preparation, home.path()), "");
     let blocks: Vec<&str> = text.split("```console\n").skip(1).collect();
     assert_eq!(blocks.len(), 5);
     for block in blocks {
@@ -24,14 +35,7 @@ fn examples_print_what_the_readme_shows() {
                 script.push_str(&format!("{command}\n"));
             }
         }
-        let mut shell = isolated("sh");
-        let binaries = Path::new(PATH).parent().unwrap().display();
-        let path = format!("{binaries}:{}", std::env::var("PATH").unwrap());
-        shell.args(["-c", &script]).env("PATH", path);
-        // One example changes the user's configuration, which is isolated otherwise.
-        use_global_config(shell.env("HOME", home.path()), home.path().join("config"));
-        let output = shell.current_dir(&repository.root).output().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), block);
+        assert_eq!(shell(&script, &home.path().join("example")), block);
     }
 }
 

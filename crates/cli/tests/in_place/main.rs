@@ -11,6 +11,7 @@ mod callers;
 mod cloning;
 mod grammar;
 mod handing;
+mod integrations;
 mod judge;
 mod killed;
 mod sequences;

@@ -89,9 +89,9 @@ pub use mount::{
 pub use mount_table::{mount_at, mounts, Mount};
 pub use output_file::OutputFile;
 pub use path::{
-    append_file, append_private_file, create_directories, create_directory, create_link, identity,
-    is_executable, lstat, remove_directory, remove_empty_directories, remove_file, rename,
-    set_permissions, stat, stat_path, sync_directory, touch, Identity,
+    append_file, append_private_file, create_directories, create_directory, create_link,
+    find_other_program, identity, is_executable, lstat, remove_directory, remove_empty_directories,
+    remove_file, rename, set_permissions, stat, stat_path, sync_directory, touch, Identity,
 };
 pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The stat data of `path` without following a link; `None` if it does not exist.
 pub fn lstat(path: &Path) -> Result<Option<Stat>> {
@@ -104,6 +104,17 @@ fn optional(path: &Path, outcome: rustix::io::Result<rustix::fs::Stat>) -> Resul
 /// Whether this process may execute `path`, or search it if it is a directory.
 pub fn is_executable(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
+/// The first program called `name` in `path`, the value of `PATH`, that is not this one.
+pub fn find_other_program(path: &OsStr, name: &str) -> Option<PathBuf> {
+    let identity = |path: &Path| identity(path, true).ok();
+    let own = identity(Path::new("/proc/self/exe"));
+    let mut programs = std::env::split_paths(path).map(|directory| directory.join(name));
+    programs.find(|program| {
+        let found = identity(program);
+        found.is_some() && found != own && is_executable(program)
+    })
 }
 
 /// Creates the directory `path` and its missing parents.

@@ -23,9 +23,9 @@ pub struct Process {
     pub variables: Vec<(OsString, Option<OsString>)>,
     /// Whether its standard output goes to standard error.
     pub output_to_error: bool,
-    /// It is told to end (SIGTERM) when the thread that started it ends, however that comes, and gets the
-    /// signal by which the user interrupts this process. What it started and left running is waited for
-    /// then, too: no two of these run at a time.
+    /// It is killed when the thread that started it ends, however that comes, and gets the signal by which
+    /// the user interrupts this process. What it started and left running is waited for then, too: no two
+    /// of these run at a time.
     pub ends_with_us: bool,
 }
 
@@ -150,13 +150,15 @@ fn pass_on(before: InputBefore, pipe: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Has the kernel send SIGTERM when the starting thread ends.
+/// Has the kernel kill it when the starting thread ends, as if it had been killed with this process. At
+/// SIGTERM, git would delete what it has made, by its path: when this process is gone, others may have
+/// put something there.
 #[allow(unsafe_code)]
 fn end_with_us(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     let parent = rustix::process::getpid();
     let prepare = move || {
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
         // It may have ended before the call.
         match rustix::process::getppid() == Some(parent) {
             true => Ok(()),

@@ -7,9 +7,10 @@ pub use hedgerow_git::checkout::{ReadTreeOutcome, Reason, Rejects};
 pub use hedgerow_git::clone::{check_out, has_lost_head, remove_unused_bundles, run_hook, Place};
 pub use hedgerow_shim::{AssistedGit, Helper};
 
+use hedgerow_fs::find_other_program;
 use hedgerow_fs::{Error, Process, StandardInput, StandardOutput};
 use hedgerow_git::clone::{BundleHelper, BUNDLE_PROGRAM, BUNDLE_RECORD};
-use hedgerow_shim::{find_other, Variables};
+use hedgerow_shim::Variables;
 use std::ffi::OsString;
 use std::io::{BufReader, ErrorKind};
 
@@ -26,7 +27,7 @@ pub const BUNDLES: Helper = Helper {
 /// There is no such program of git's, or git has gone away.
 pub fn help_with_bundles(words: &[OsString], variables: &Variables) -> Result<bool, Error> {
     let path = variables.get("PATH").unwrap_or_default();
-    let program = find_other(&path, BUNDLE_PROGRAM)
+    let program = find_other_program(&path, BUNDLE_PROGRAM)
         .ok_or_else(|| Error::new("run", BUNDLE_PROGRAM, ErrorKind::NotFound))?;
     // With an address alone, git wants files; with a remote's name before it, objects.
     match variables.get(BUNDLE_RECORD) {

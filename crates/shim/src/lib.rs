@@ -25,6 +25,6 @@ pub use choice::{choose, words_of_git, Gits, Ours};
 pub use globals::{take, Misuse, Taken};
 pub use handover::{Handover, HandoverError};
 pub use links::{install, remove, state, LinksError, State};
-pub use search::{find, find_other, Found};
+pub use search::{find, Found};
 pub use table::commands;
 pub use variables::Variables;

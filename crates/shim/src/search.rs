@@ -50,18 +50,6 @@ pub fn find(path: &OsStr, after: Option<&Path>) -> Found {
     found
 }
 
-/// The first program called `name` in `path`, the value of `PATH`, that is not this one.
-pub fn find_other(path: &OsStr, name: &str) -> Option<PathBuf> {
-    let own = stat(Path::new("/proc/self/exe"));
-    let own = own.map(|own| (own.dev, own.ino));
-    let directories = std::env::split_paths(path);
-    let mut programs = directories.map(|directory| directory.join(name));
-    programs.find(|program| {
-        let found = stat(program).map(|found| (found.dev, found.ino));
-        found.is_some() && found != own && hedgerow_fs::is_executable(program)
-    })
-}
-
 fn stat(path: &Path) -> Option<Stat> {
     hedgerow_fs::stat(path).ok().flatten()
 }

@@ -47,6 +47,13 @@ pub fn hide_environment(command: &mut Command) -> &mut Command {
         .env("LC_ALL", "C")
 }
 
+/// Lets the configuration and the attributes of the system count, which are those of the git in `PATH`.
+pub fn use_system_files(command: &mut Command) -> &mut Command {
+    command
+        .env_remove("GIT_CONFIG_NOSYSTEM")
+        .env_remove("GIT_ATTR_NOSYSTEM")
+}
+
 /// Makes `file` the user's configuration of git.
 pub fn use_global_config(command: &mut Command, file: impl AsRef<Path>) -> &mut Command {
     command.env("GIT_CONFIG_GLOBAL", file.as_ref())

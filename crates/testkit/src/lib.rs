@@ -32,7 +32,9 @@ mod skipping;
 pub mod snapshot;
 
 pub use index_file::{CacheTree, IndexEntry, IndexFile};
-pub use isolation::{hide_environment, isolate, isolated, obeying_permissions, use_global_config};
+pub use isolation::{
+    hide_environment, isolate, isolated, obeying_permissions, use_global_config, use_system_files,
+};
 pub use place::{temporary, temporary_on_disk, Mount};
 pub use program::{git, git_text, run, run_with, Outcome, Program};
 pub use random::Random;

@@ -570,3 +570,39 @@ fn what_stands_for_a_link_is_not_converted() {
         }
     }
 }
+
+#[test]
+fn the_files_of_the_system_are_those_of_the_git_in_the_path() {
+    let repository = origin();
+    let prefix = hedgerow_testkit::temporary();
+    let at = |name: &str| prefix.path().join(name);
+    for directory in ["bin", "etc", "libexec/git-core"] {
+        std::fs::create_dir_all(at(directory)).unwrap();
+    }
+    std::fs::write(at("bin/git"), "").unwrap();
+    std::fs::set_permissions(
+        at("bin/git"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
+    let checked_out = |obeys_system: bool| {
+        repository.remove("a.txt");
+        let mut command = HEDGEROW.command(&repository.root);
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", at("bin").display()));
+        if obeys_system {
+            hedgerow_testkit::use_system_files(&mut command);
+        }
+        command.args(["checkout", "--", "a.txt"]);
+        run(command).ok("checkout");
+        content(&repository, "a.txt").contains('\r')
+    };
+    std::fs::write(at("etc/gitattributes"), CRLF).unwrap();
+    assert!(checked_out(true));
+    assert!(!checked_out(false));
+    std::fs::remove_file(at("etc/gitattributes")).unwrap();
+    assert!(!checked_out(true));
+    std::fs::write(at("etc/gitconfig"), "[core]\n\tautocrlf = true\n").unwrap();
+    assert!(checked_out(true));
+    assert!(!checked_out(false));
+}

@@ -3,6 +3,7 @@
 use super::ArchiveOptions;
 use crate::convert::{AttributeSources, Attributes, Conversion, ConvertOptions, Converter, Export};
 use crate::repository::Repository;
+use crate::worktree::attribute_files::OuterAttributes;
 use crate::worktree::conversion_options;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
@@ -52,8 +53,7 @@ impl Rules {
 pub(super) struct RuleMaker {
     convert: ConvertOptions,
     ignore_case: bool,
-    global: Option<Vec<u8>>,
-    info: Option<Vec<u8>>,
+    outer: OuterAttributes,
     /// The top of the working tree.
     worktree: Option<PathBuf>,
     /// Whether the attribute files there are read, and none of the tree.
@@ -64,17 +64,11 @@ pub(super) struct RuleMaker {
 
 impl RuleMaker {
     pub fn new(repository: &Repository, options: &ArchiveOptions) -> Result<Self> {
-        let read = |path| hedgerow_fs::read_file(path, FILE_LIMIT_BYTES);
-        let global = match &repository.settings().attributes_file {
-            Some(path) => read(path)?,
-            None => None,
-        };
         let worktree = repository.work_tree().map(PathBuf::from);
         Ok(RuleMaker {
             convert: conversion_options::options(repository)?,
             ignore_case: repository.settings().ignore_case,
-            global,
-            info: read(&repository.common_dir().join("info/attributes"))?,
+            outer: OuterAttributes::read(repository)?,
             worktree,
             reads_worktree: options.worktree_attributes,
             exports: !options.as_checkout,
@@ -108,13 +102,7 @@ impl RuleMaker {
         let directories = files
             .iter()
             .map(|(directory, content)| (directory.as_bstr(), &**content));
-        let sources = AttributeSources {
-            system: None,
-            global: self.global.as_deref(),
-            directories: directories.collect(),
-            info: self.info.as_deref(),
-            ignore_case: self.ignore_case,
-        };
+        let sources = self.outer.with(directories.collect(), self.ignore_case);
         let attributes = Attributes::new(&sources);
         let exports = if self.exports {
             Attributes::of_archive(&sources)

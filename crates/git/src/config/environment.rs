@@ -38,10 +38,12 @@ pub struct Environment {
     pub xdg_config_home: Option<PathBuf>,
     /// `GIT_CONFIG_GLOBAL`.
     pub config_global: Option<PathBuf>,
-    /// `GIT_CONFIG_SYSTEM`; `/etc/gitconfig` if absent.
+    /// `GIT_CONFIG_SYSTEM`; if absent, the file of the place where git is installed.
     pub config_system: Option<PathBuf>,
     /// `GIT_CONFIG_NOSYSTEM`.
     pub no_system_config: bool,
+    /// `GIT_ATTR_NOSYSTEM`.
+    pub no_system_attributes: bool,
     /// Settings of `GIT_CONFIG_COUNT` and its pairs, then those of `GIT_CONFIG_PARAMETERS`
     /// (`git -c`). A setting without a value is a boolean that is on.
     pub config_overrides: Vec<(BString, Option<BString>)>,
@@ -213,6 +215,7 @@ impl Environment {
             config_global: variables.path_or_empty("GIT_CONFIG_GLOBAL"),
             config_system: variables.path_or_empty("GIT_CONFIG_SYSTEM"),
             no_system_config: variables.boolean("GIT_CONFIG_NOSYSTEM", false)?,
+            no_system_attributes: variables.boolean("GIT_ATTR_NOSYSTEM", false)?,
             config_overrides: variables.config_overrides()?,
             author: variables.person("AUTHOR"),
             committer: variables.person("COMMITTER"),

@@ -5,6 +5,7 @@ mod edit;
 mod environment;
 mod fsync;
 mod hooks;
+mod installation;
 mod mounting;
 mod reftable;
 mod serving;
@@ -17,6 +18,7 @@ pub(crate) use edit::{prepare_changes, prepare_edit, ConfigChange};
 pub use environment::{Environment, InPlaceOf, PathspecSettings, Person};
 pub(crate) use fsync::sync_if;
 pub use fsync::Fsync;
+pub(crate) use installation::Installation;
 pub use mounting::{MountSettings, WorktreeMonitor, WorktreeMount};
 pub(crate) use reftable::ReftableSettings;
 pub use serving::{ResponseCacheSettings, ServingSettings};
@@ -34,9 +36,6 @@ use std::path::{Path, PathBuf};
 
 /// A configuration file larger than this is refused.
 const FILE_LIMIT_BYTES: u64 = 64 << 20;
-/// What `%(prefix)/` stands for.
-const INSTALL_PREFIX: &str = "/usr";
-const SYSTEM_FILE: &str = "/etc/gitconfig";
 
 /// The configuration that applies to a repository: system, user, repository, working tree and
 /// environment merged in this order, so that the last value of a key wins.
@@ -44,6 +43,7 @@ const SYSTEM_FILE: &str = "/etc/gitconfig";
 pub struct Config {
     file: File,
     home: Option<PathBuf>,
+    installation: Installation,
     /// Every key that is set, in lower case: most of those that are asked for are not.
     keys: HashSet<BString>,
 }
@@ -61,9 +61,10 @@ pub(crate) struct Scope<'a> {
 impl Config {
     /// Reads and merges everything; `None` leaves the repository's own files out.
     pub(crate) fn load(environment: &Environment, scope: Option<&Scope<'_>>) -> Result<Self> {
-        let options = options(environment, scope);
+        let installation = Installation::find(environment);
+        let options = options(environment, scope, &installation);
         let mut merged = File::default();
-        for (source, path) in files(environment, scope) {
+        for (source, path) in files(environment, scope, &installation) {
             if let Some(file) = parse_file(&path, source)? {
                 append(&mut merged, file)?;
             }
@@ -73,16 +74,20 @@ impl Config {
             .resolve_includes(options)
             .map_err(|error| bad(include_words(&error)))?;
         append(&mut merged, overrides(environment)?)?;
-        Ok(Config::of(merged, environment.home.clone()))
+        Ok(Config {
+            home: environment.home.clone(),
+            installation,
+            ..Config::of(merged)
+        })
     }
 
     /// The configuration of one file alone, such as `.gitmodules`, includes unfollowed. `path` is what
     /// errors name.
     pub(crate) fn of_file(content: &[u8], path: &Path) -> Result<Self> {
-        Ok(Config::of(parse(content, path, Source::Local)?, None))
+        Ok(Config::of(parse(content, path, Source::Local)?))
     }
 
-    fn of(file: File, home: Option<PathBuf>) -> Self {
+    fn of(file: File) -> Self {
         let keys_of = |section: SectionRef<'_>| {
             let header = section.header();
             let mut start = BString::from(header.name().to_ascii_lowercase());
@@ -97,7 +102,11 @@ impl Config {
             names.map(|name| key(name.as_ref())).collect::<Vec<_>>()
         };
         let keys = file.sections().flat_map(keys_of).collect();
-        Config { file, home, keys }
+        Config {
+            file,
+            keys,
+            ..Config::default()
+        }
     }
 
     /// The last value of `key` (`section.name` or `section.subsection.name`), if it has one. A
@@ -213,7 +222,12 @@ impl Config {
     }
 
     pub(crate) fn interpolate(&self, text: &BStr) -> Option<PathBuf> {
-        values::interpolate(text, self.home.as_deref(), Path::new(INSTALL_PREFIX))
+        values::interpolate(text, self.home.as_deref(), self.installation.prefix())
+    }
+
+    /// Where git is installed, whose files of the system count.
+    pub(crate) fn installation(&self) -> &Installation {
+        &self.installation
     }
 
     fn lookup(&self, key: &str) -> Option<SettingFound> {
@@ -278,11 +292,16 @@ pub(crate) fn settings_of(section: SectionRef<'_>) -> Vec<(BString, Option<BStri
 }
 
 /// The files in order of rising precedence.
-fn files(environment: &Environment, scope: Option<&Scope<'_>>) -> Vec<(Source, PathBuf)> {
+fn files(
+    environment: &Environment,
+    scope: Option<&Scope<'_>>,
+    installation: &Installation,
+) -> Vec<(Source, PathBuf)> {
     let mut files = Vec::new();
     if !environment.no_system_config {
         let path = environment.config_system.clone();
-        files.push((Source::System, path.unwrap_or_else(|| SYSTEM_FILE.into())));
+        let usual = || installation.system_file("gitconfig");
+        files.push((Source::System, path.unwrap_or_else(usual)));
     }
     match &environment.config_global {
         Some(path) => files.push((Source::User, path.clone())),
@@ -307,9 +326,13 @@ fn files(environment: &Environment, scope: Option<&Scope<'_>>) -> Vec<(Source, P
     files
 }
 
-fn options<'a>(environment: &'a Environment, scope: Option<&Scope<'a>>) -> init::Options<'a> {
+fn options<'a>(
+    environment: &'a Environment,
+    scope: Option<&Scope<'a>>,
+    installation: &'a Installation,
+) -> init::Options<'a> {
     let interpolate = interpolate::Context {
-        git_install_dir: Some(Path::new(INSTALL_PREFIX)),
+        git_install_dir: Some(installation.prefix()),
         home_dir: environment.home.as_deref(),
         home_for_user: Some(|name| Some(hedgerow_fs::account_by_name(name.as_bytes())?.home)),
     };

@@ -62,6 +62,8 @@ pub struct CheckoutSettings {
     pub index_skip_hash: bool,
     /// `index.sparse`: the index may have entries for whole directories.
     pub index_sparse: bool,
+    /// The attributes of the system, where git is installed.
+    pub system_attributes_file: Option<PathBuf>,
     /// `core.attributesFile`, or the user's default one.
     pub attributes_file: Option<PathBuf>,
     /// `core.excludesFile`, or the user's default one.
@@ -199,6 +201,8 @@ impl CheckoutSettings {
             index_version: config.integer("index.version")?.or(many_files.then_some(4)),
             index_skip_hash: config.bool("index.skipHash")?.unwrap_or(many_files),
             index_sparse: off("index.sparse")?,
+            system_attributes_file: (!environment.no_system_attributes)
+                .then(|| config.installation().system_file("gitattributes")),
             attributes_file: user_file(config, environment, "core.attributesFile", "attributes")?,
             excludes_file: user_file(config, environment, "core.excludesFile", "ignore")?,
             hooks_path: config.path("core.hooksPath")?,

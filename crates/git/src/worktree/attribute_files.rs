@@ -4,8 +4,9 @@
 use super::survey::{survey, PathState};
 use super::unanswered::is_unanswered;
 use super::Worktree;
-use crate::convert::MAX_FILE_BYTES;
+use crate::convert::{AttributeSources, MAX_FILE_BYTES};
 use crate::index::{Index, Mode, Stage};
+use crate::repository::Repository;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -14,11 +15,52 @@ use hedgerow_fs::Dir;
 use hedgerow_pack::{ObjectKind, Reader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 const NAME: &[u8] = b".gitattributes";
 /// The byte order mark of a file; in a blob it belongs to the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The attribute files outside of any tree.
+#[derive(Debug, Default)]
+pub(crate) struct OuterAttributes {
+    system: Option<Vec<u8>>,
+    user: Option<Vec<u8>>,
+    info: Option<Vec<u8>>,
+}
+
+impl OuterAttributes {
+    /// Reads those that count in `repository`.
+    ///
+    /// # Errors
+    /// If one that is there cannot be read, or is too large to be one.
+    pub(crate) fn read(repository: &Repository) -> Result<Self> {
+        let read = |path: &Path| hedgerow_fs::read_file(path, MAX_FILE_BYTES as u64);
+        let chosen = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(None), read);
+        let settings = repository.settings();
+        Ok(OuterAttributes {
+            system: chosen(&settings.system_attributes_file)?,
+            user: chosen(&settings.attributes_file)?,
+            info: read(&repository.common_dir().join("info/attributes"))?,
+        })
+    }
+
+    /// All sources, with the files of a tree, by directory.
+    pub(crate) fn with<'a>(
+        &'a self,
+        directories: Vec<(&'a BStr, &'a [u8])>,
+        ignore_case: bool,
+    ) -> AttributeSources<'a> {
+        AttributeSources {
+            system: self.system.as_deref(),
+            global: self.user.as_deref(),
+            directories,
+            info: self.info.as_deref(),
+            ignore_case,
+        }
+    }
+}
 
 /// Which attributes take precedence if both the working tree and the index have some.
 pub(crate) enum Direction<'a> {

@@ -20,7 +20,7 @@ use crate::repository::Repository;
 use crate::sparse::{current_rules, SparseRules};
 use crate::untracked_cache;
 use crate::{Error, Result};
-use attribute_files::{directories_above, Direction};
+use attribute_files::{directories_above, Direction, OuterAttributes};
 use bstr::{BStr, BString, ByteSlice};
 use compare::{Comparison, Settled};
 use gix_hash::ObjectId;
@@ -350,7 +350,8 @@ impl<'r> Worktree<'r> {
 
     /// The ignore patterns from outside the working tree, lowest precedence first.
     pub(crate) fn outer_patterns(&self) -> Result<Vec<Patterns>> {
-        let info = self.read_info("exclude")?;
+        let info = self.repository.common_dir().join("info/exclude");
+        let info = hedgerow_fs::read_file(&info, PATTERNS_LIMIT_BYTES)?;
         let user = match &self.settings().excludes_file {
             Some(path) => hedgerow_fs::read_file(path, PATTERNS_LIMIT_BYTES)?,
             None => None,
@@ -360,11 +361,6 @@ impl<'r> Worktree<'r> {
         Ok(files
             .map(|content| Patterns::parse(&content).ignoring_case(ignore_case))
             .collect())
-    }
-
-    fn read_info(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let path = self.repository.common_dir().join("info").join(name);
-        Ok(hedgerow_fs::read_file(&path, PATTERNS_LIMIT_BYTES)?)
     }
 
     /// The converter for files in `directories` or below; see [`Direction`]. Also returns the
@@ -391,21 +387,11 @@ impl<'r> Worktree<'r> {
         read: impl FnOnce(&AttributeSources<'_>) -> Attributes,
     ) -> Result<(Attributes, BTreeMap<BString, Vec<String>>)> {
         let files = self.attribute_files(index, directories, direction)?;
-        let global = match &self.settings().attributes_file {
-            Some(path) => hedgerow_fs::read_file(path, PATTERNS_LIMIT_BYTES)?,
-            None => None,
-        };
-        let info = self.read_info("attributes")?;
+        let outer = OuterAttributes::read(self.repository)?;
         let directories = files.directories.iter();
-        let attributes = read(&AttributeSources {
-            system: None,
-            global: global.as_deref(),
-            directories: directories
-                .map(|(directory, content)| (directory.as_bstr(), content.as_slice()))
-                .collect(),
-            info: info.as_deref(),
-            ignore_case: self.settings().ignore_case,
-        });
+        let directories =
+            directories.map(|(directory, content)| (directory.as_bstr(), content.as_slice()));
+        let attributes = read(&outer.with(directories.collect(), self.settings().ignore_case));
         Ok((attributes, files.warnings))
     }
 

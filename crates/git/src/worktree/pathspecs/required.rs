@@ -3,10 +3,11 @@
 
 use super::magic;
 use super::modes::{self, Modes};
-use crate::convert::{AttributeSources, AttributeValue, Attributes, MAX_FILE_BYTES, NAMES_LIMIT};
+use crate::convert::{AttributeValue, Attributes, MAX_FILE_BYTES, NAMES_LIMIT};
 use crate::index::Stage;
 use crate::repository::Repository;
 use crate::tree::Difference;
+use crate::worktree::attribute_files::OuterAttributes;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::Dir;
@@ -186,8 +187,7 @@ struct Known {
     top: Option<PathBuf>,
     /// The files of the index, by directory; they count where the working tree has none.
     of_index: HashMap<BString, Vec<u8>>,
-    global: Option<Vec<u8>>,
-    info: Option<Vec<u8>>,
+    outer: OuterAttributes,
     ignore_case: bool,
     /// What the modes of paths are, if that is asked for.
     modes: Option<Modes>,
@@ -208,8 +208,6 @@ impl Known {
                 what: "pathspecs with attributes of a tree (attr.tree, GIT_ATTR_SOURCE)".into(),
             });
         }
-        let limit = MAX_FILE_BYTES as u64;
-        let read = |path: &std::path::Path| hedgerow_fs::read_file(path, limit);
         let mut of_index = HashMap::new();
         let loaded = repository.load_index()?;
         for entry in loaded.iter().flat_map(|(index, _)| index.entries()) {
@@ -225,11 +223,7 @@ impl Known {
             names,
             top: repository.work_tree().map(ToOwned::to_owned),
             of_index,
-            global: match &settings.attributes_file {
-                Some(path) => read(path)?,
-                None => None,
-            },
-            info: read(&repository.common_dir().join("info/attributes"))?,
+            outer: OuterAttributes::read(repository)?,
             ignore_case: settings.ignore_case,
             modes: None,
             levels: Mutex::default(),
@@ -271,13 +265,7 @@ impl Known {
             .iter()
             .map(|(directory, content)| (directory.as_bstr(), &**content));
         let attributes = Attributes::of_names(
-            &AttributeSources {
-                system: None,
-                global: self.global.as_deref(),
-                directories: directories.collect(),
-                info: self.info.as_deref(),
-                ignore_case: self.ignore_case,
-            },
+            &self.outer.with(directories.collect(), self.ignore_case),
             &names,
         );
         LevelOf { files, attributes }

@@ -49,8 +49,12 @@ pub(crate) fn fingerprint(repository: &Repository, ownership: Ownership) -> Resu
         hash.add(&value);
     }
     hash.add(&[settings.symlinks.into(), settings.ignore_case.into()]);
-    if let Some(path) = &settings.attributes_file {
-        hash.add_file(path)?;
+    let (system, user) = (&settings.system_attributes_file, &settings.attributes_file);
+    for (whose, path) in [("system", system), ("user", user)] {
+        hash.add(whose.as_bytes());
+        if let Some(path) = path {
+            hash.add_file(path)?;
+        }
     }
     hash.add(b"info");
     hash.add_file(&repository.common_dir().join("info/attributes"))?;

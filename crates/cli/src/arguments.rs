@@ -149,7 +149,7 @@ pub enum Command {
     ReverseIndex(ReverseIndex),
     /// List reachable commits, and with --objects all reachable objects
     RevList(RevList),
-    /// Make 'git' use hedgerow where it knows everything that is asked
+    /// Run git commands through hedgerow when it supports every option
     Shim(Shim),
     /// Reduce the working tree to a part of the tracked files
     SparseCheckout(SparseCheckout),
@@ -190,7 +190,6 @@ impl Command {
             | Command::LsFiles(_)
             | Command::Restore(_)
             | Command::RevList(_)
-            | Command::Stash(_)
             | Command::Stats(_)
             | Command::Status(_)
             | Command::Switch(_)
@@ -206,7 +205,8 @@ impl Command {
             Command::CheckoutIndex(_)
             | Command::Merge(_)
             | Command::ReadTree(_)
-            | Command::Reset(_) => Some("for the state afterwards: hedgerow status --json"),
+            | Command::Reset(_)
+            | Command::Stash(_) => Some("for the state afterwards: hedgerow status --json"),
             Command::DiffFiles(_) | Command::DiffIndex(_) => {
                 Some("for programs: --raw -z, or hedgerow status --json")
             }

@@ -169,6 +169,18 @@ mod tests {
     }
 
     #[test]
+    fn the_topic_names_every_own_command() {
+        let topic = crate::help::topics::find("exit-codes").unwrap();
+        let text = crate::help::topics::text(topic).replace('\n', " ");
+        for name in OWN_COMMANDS.split(' ') {
+            assert!(
+                text.contains(&format!(" {name},")) || text.contains(&format!(" {name} ")),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
     fn every_own_command_is_one() {
         let command = <crate::arguments::Arguments as clap::CommandFactory>::command();
         for name in OWN_COMMANDS.split(' ') {

@@ -140,12 +140,15 @@ fn run(words: Vec<OsString>) -> (u8, Shape) {
             Err(reason) => Err(shape.failure(reason)),
         },
         Err(error) if as_git::is_active() => Err(Failure::usage(words::sentence(error))),
-        Err(error) if unknown::is_command(error) => Err(unknown::failure(error)),
-        Err(error) if error.use_stderr() && words::wants_json(&words) => {
-            Err(shape.misuse(words::sentence(error)))
+        Err(error) if unknown::is_command(error, command) => Err(unknown::failure(error)),
+        Err(error) if words::is_help(error, &words) => {
+            let is_answer = ending::show(error, words::color(&words));
+            Ok(if is_answer { 0 } else { shape.usage() })
         }
-        Err(error) if ending::show(error, words::color(&words)) => Ok(0),
-        Err(_) => Ok(shape.usage()),
+        Err(error) => Err(Failure {
+            hint: Some(words::hint(error, &words)),
+            ..shape.misuse(words::sentence(error))
+        }),
     };
     let outcome = ending::outcome(run, |message| shape.failure(message));
     let code = output.end(as_git::kept_or_handed_over(outcome));

@@ -12,7 +12,7 @@ use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Make 'git' use hedgerow where it knows everything that is asked
+/// Run git commands through hedgerow when it supports every option
 ///
 /// A directory with a link named git goes first in PATH. Called by that name, hedgerow answers calls
 /// whose every option it knows, and becomes the real git for all others, before anything is touched.

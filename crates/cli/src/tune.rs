@@ -24,6 +24,9 @@ pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failu
         Err(Error::NotARepository | Error::NotARepositoryUpTo { .. }) => None,
         found => Some(found?),
     };
+    if repository.is_none() && !command.dry_run {
+        return Err(nowhere());
+    }
     let work_tree = repository.as_ref().and_then(Repository::work_tree);
     let directory = match (&command.measured, work_tree) {
         (Some(named), _) => environment.cwd.join(named),
@@ -39,11 +42,10 @@ pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failu
     let advice = advise(&measured);
     let spread = Spread::of(&measurements);
     // The measurements are shown even if the values cannot be set.
-    let set = match (command.dry_run, &repository) {
-        (true, _) => Ok(None),
-        (false, Some(_)) if spread.is_noisy() && !command.force => Err(noisy(&spread)),
-        (false, Some(repository)) => set(repository, &advice).map(Some),
-        (false, None) => Err(nowhere()),
+    let set = match repository.filter(|_| !command.dry_run) {
+        None => Ok(None),
+        Some(_) if spread.is_noisy() && !command.force => Err(noisy(&spread)),
+        Some(repository) => set(&repository, &advice).map(Some),
     };
     let file = set.as_ref().ok().and_then(Option::as_ref);
     if global.json {

@@ -211,7 +211,7 @@ fn summary(measured: &Measurements, advice: &Advice) -> String {
         count => format!("{count} workers"),
     };
     format!(
-        "{}, {} for a new file, {} for a question: {place}, {workers}; \
+        "{}, {} for a new file, {} for a stat: {place}, {workers}; \
          checkout.thresholdForParallelism {}",
         measured.file_system,
         ms(measured.create.median_us),

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::{ContextKind, ContextValue};
 use clap::CommandFactory;
 
 /// Git's commands that people type, as far as hedgerow has none of that name.
@@ -14,16 +14,10 @@ const OF_GIT: &str = "\
     show-ref tag unpack-objects update-index update-ref upload-pack var write-tree";
 
 /// Whether the error is about a command of hedgerow that does not exist, not one of a command's own.
-pub fn is_command(error: &clap::Error) -> bool {
-    error.kind() == ErrorKind::InvalidSubcommand
-        && name(error).is_some_and(|name| {
-            // The commands of a command are named in its usage.
-            let usage = match error.get(ContextKind::Usage) {
-                Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-                _ => String::new(),
-            };
-            !name.is_empty() && usage.contains("hedgerow [OPTIONS]")
-        })
+/// `command` is the first word that is no option.
+pub fn is_command(error: &clap::Error, command: Option<&str>) -> bool {
+    let is_first = name(error).is_some_and(|name| !name.is_empty() && command == Some(name));
+    is_first && command.is_some_and(|name| Arguments::command().find_subcommand(name).is_none())
 }
 
 /// The error with a hint: git's command, or one of hedgerow's that is spelled alike.
@@ -63,7 +57,9 @@ mod tests {
 
     fn told(line: &str) -> Option<(String, Option<String>)> {
         let error = Arguments::try_parse_from(line.split(' ')).unwrap_err();
-        let failure = is_command(&error).then(|| failure(&error))?;
+        let mut words = line.split(' ').skip(1);
+        let command = words.find(|word| !word.starts_with('-'));
+        let failure = is_command(&error, command).then(|| failure(&error))?;
         Some((failure.message, failure.hint))
     }
 
@@ -72,12 +68,17 @@ mod tests {
         for (line, hint) in [
             ("hedgerow add .", "use git: git add"),
             ("hedgerow -q checkot x", "did you mean 'hedgerow checkout'?"),
+            (
+                "hedgerow --json bisct",
+                "'hedgerow help' lists the commands",
+            ),
             ("hedgerow stauts", "did you mean 'hedgerow status'?"),
             ("hedgerow frobnicate", "'hedgerow help' lists the commands"),
         ] {
             assert_eq!(told(line).unwrap().1.as_deref(), Some(hint), "{line}");
         }
         assert_eq!(told("hedgerow image lst"), None);
+        assert_eq!(told("hedgerow image image"), None);
     }
 
     #[test]

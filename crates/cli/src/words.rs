@@ -7,6 +7,7 @@ use crate::git_options;
 use crate::global::Color;
 use crate::spelling::spelled_out;
 use crate::trees;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::ValueEnum;
 use hedgerow::shim;
 use std::ffi::{OsStr, OsString};
@@ -124,8 +125,41 @@ pub fn color(words: &[OsString]) -> Color {
     wanted
 }
 
+/// Whether clap answers with a help text: one that was asked for, or that of a command which lacks its
+/// own command.
+pub fn is_help(error: &clap::Error, words: &[OsString]) -> bool {
+    !error.use_stderr() || (lacks_command(error) && !wants_json(words))
+}
+
+fn lacks_command(error: &clap::Error) -> bool {
+    error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+}
+
+/// What was perhaps meant, or where the arguments are described.
+pub fn hint(error: &clap::Error, words: &[OsString]) -> String {
+    let suggested = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
+    let meant = suggested.iter().find_map(|kind| match error.get(*kind)? {
+        ContextValue::String(meant) => Some(meant),
+        ContextValue::Strings(all) => all.first(),
+        _ => None,
+    });
+    let name = command(words).and_then(|at| words[at].to_str());
+    match (meant, name) {
+        (Some(meant), _) => format!("did you mean '{meant}'?"),
+        (None, Some(name)) => format!("see 'hedgerow {name} --help'"),
+        (None, None) => "see 'hedgerow --help'".to_owned(),
+    }
+}
+
 /// The error in the arguments, without clap's advice.
 pub fn sentence(error: &clap::Error) -> String {
+    if lacks_command(error) {
+        return "a command is missing".to_owned();
+    }
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").trim_end().to_owned()

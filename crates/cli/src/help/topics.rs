@@ -37,15 +37,32 @@ pub fn sentence() -> String {
     format!("Topics of 'hedgerow help TOPIC': {}", names())
 }
 
-/// The text as a terminal shows it: without the marks of Markdown that only a page needs.
+/// The text as a terminal shows it: without the marks of Markdown that only a page needs, and with
+/// the first columns of a table below each other.
 pub fn text(topic: &Topic) -> String {
-    let lines = topic.text.lines().filter(|line| !line.starts_with("| ---"));
-    let plain = lines.map(|line| {
-        let line = line.trim_start_matches('#').trim_start_matches("| ");
-        let line = line.trim_end_matches(" |").replace('`', "");
-        format!("{}\n", line.replace(" | ", "  ").trim_end())
-    });
-    plain.collect::<String>().trim_start().to_owned()
+    let plain = topic.text.replace('`', "");
+    let lines = plain.lines().filter(|line| !line.starts_with("| ---"));
+    let rows: Vec<Vec<&str>> = lines.map(cells).collect();
+    let mut text = String::new();
+    for block in rows.chunk_by(|a, b| a.len() == b.len()) {
+        let width = |at: usize| block.iter().map(|row: &Vec<&str>| row[at].len()).max();
+        for row in block {
+            for (at, cell) in row.iter().enumerate() {
+                let width = width(at).filter(|_| at + 1 < row.len());
+                text.push_str(&format!("{cell:<0$}", width.map_or(0, |it| it + 2)));
+            }
+            text.push('\n');
+        }
+    }
+    text.trim_start().to_owned()
+}
+
+/// The cells of a line of a table; another line is one.
+fn cells(line: &str) -> Vec<&str> {
+    match line.strip_prefix("| ") {
+        Some(row) => row.trim_end_matches(" |").split(" | ").collect(),
+        None => vec![line.trim_start_matches('#').trim_end()],
+    }
 }
 
 #[cfg(test)]

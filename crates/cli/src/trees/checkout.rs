@@ -80,7 +80,7 @@ pub struct Shared {
     /// Touch neither index nor HEAD
     #[arg(long, requires = "shard")]
     pub no_index: bool,
-    /// Write index and HEAD when all shares are written, if every file is there, as it should be
+    /// Check that all shares are complete, then write the index and HEAD
     #[arg(long)]
     pub finish: bool,
 }

@@ -45,7 +45,7 @@ pub struct Walk {
     /// Write the listing as a table, sorted; without -o, to standard output
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<TableFormat>,
-    /// The file of the table, which gets its name when it is complete
+    /// Write the table to FILE, which appears only when it is complete
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace existing files
@@ -54,7 +54,7 @@ pub struct Walk {
     /// List only a part of the tree, as Parquet: what the budget allows
     #[arg(long, requires_all = ["output", "budget"])]
     pub part: bool,
-    /// How much a part lists: N entries, or as much as it begins within N seconds, with an s
+    /// Stop after N entries, or begin no new directory after N seconds if N ends in s
     #[arg(long, value_name = "N|Ns", requires = "part")]
     pub budget: Option<Budget>,
     /// Write the directories that the part left to FILE

@@ -84,7 +84,7 @@ fn walked(command: &Walk) -> Result<Option<&Path>, Failure> {
         [_, second, ..] => {
             let second = second.display();
             Err(not_started(format_args!(
-                "one directory is listed, not also '{second}'"
+                "walk lists one directory; unexpected '{second}'"
             )))
         }
     }

@@ -229,9 +229,23 @@ fn of_images(checked: &mut Checked, repository: &Repository) {
 }
 
 fn of_packs_and_machine(checked: &mut Checked, repository: &Repository) {
-    run(hedgerow(repository, &["repack", "-a", "-d", "-b"])).ok("repack");
     let explain = ["bitmap", "explain", "--json", "main", "--not", "release"];
     checked.command("bitmap.explain", repository, &explain);
+    run(hedgerow(repository, &["repack", "-a", "-d", "-b"])).ok("repack");
+    checked.command("bitmap.explain", repository, &explain);
+    let log = repository.root.join(".git/serve.json");
+    for (filter, wants) in [
+        ("--thin", "main"),
+        ("--filter=blob:none", "main\n--not\nrelease"),
+    ] {
+        let git = ["git", "pack-objects", "--revs", "--stdout", filter];
+        let mut hook = hedgerow(repository, &["upload-pack-hook"]);
+        hook.args(git).env("GIT_CONFIG_COUNT", "1");
+        hook.env("GIT_CONFIG_KEY_0", "hedgerow.serveLog");
+        hook.env("GIT_CONFIG_VALUE_0", &log);
+        run_with(hook, format!("{wants}\n").as_bytes()).ok("hook");
+    }
+    checked.check("serve", &fs::read_to_string(&log).unwrap());
     checked.command("doctor", repository, &["doctor", "--json"]);
     checked.command("doctor", repository, &["doctor", "--json", "/"]);
     checked.command("tune", repository, &["tune", "--dry-run", "--json"]);

@@ -132,7 +132,7 @@ fn of_objects(repository: &RepositoryFacts) -> Vec<Advice> {
             "hedgerow multi-pack-index write",
         ));
     }
-    if repository.work_tree.is_none() && repository.packs > 0 && !repository.has_bitmaps {
+    if repository.is_bare && repository.packs > 0 && !repository.has_bitmaps {
         advice.push(faster(
             "This bare repository has no bitmaps: each fetch walks its history.".into(),
             "hedgerow repack -a -d -b",
@@ -179,6 +179,7 @@ mod tests {
             git_version: Some("2.55.0".into()),
             repository: Some(RepositoryFacts {
                 git_dir: "/work/.git".into(),
+                is_bare: false,
                 work_tree: Some("/work".into()),
                 settings: SETTINGS.map(|key| Setting { key, value: None }).into(),
                 tracked: 100,
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(first(loose), "hedgerow maintenance run");
         let packs = fixes(|_, repository| repository.packs = 30);
         assert_eq!(first(packs), "hedgerow multi-pack-index write");
-        let bare = fixes(|_, repository| repository.work_tree = None);
+        let bare = fixes(|_, repository| repository.is_bare = true);
         assert_eq!(first(bare), "hedgerow repack -a -d -b");
     }
 

@@ -62,7 +62,9 @@ pub struct SystemLimits {
 pub struct RepositoryFacts {
     /// Its Git directory.
     pub git_dir: PathBuf,
-    /// Its working tree, if it has one.
+    /// Whether it is bare; in the Git directory of another one there is no working tree either.
+    pub is_bare: bool,
+    /// Its working tree, if it has one here.
     pub work_tree: Option<PathBuf>,
     /// The values of [`SETTINGS`], in that order.
     pub settings: Vec<Setting>,
@@ -137,6 +139,7 @@ fn repository_facts(repository: &Repository) -> Result<RepositoryFacts> {
     let loose = objects.own_loose_objects(0x17)?.len() * 256;
     Ok(RepositoryFacts {
         git_dir: repository.git_dir().to_owned(),
+        is_bare: repository.is_bare(),
         work_tree: repository.work_tree().map(Path::to_owned),
         settings: SETTINGS.into_iter().map(setting).collect(),
         tracked: index.as_ref().map_or(0, |index| index.entries().len()),

@@ -4,6 +4,7 @@ use super::is_grafted;
 use crate::repository::Repository;
 use hedgerow_pack::Bitmaps;
 use hedgerow_reach::Trace;
+use std::fmt;
 
 /// From so many commits, trees or objects on, a better bitmap is worth its while.
 const MANY: u64 = 1000;
@@ -21,6 +22,32 @@ pub enum Hindrance {
     FarFromBitmaps,
     /// Many objects are outside the pack that has bitmaps.
     OutsidePack,
+}
+
+impl fmt::Display for Hindrance {
+    /// Why it is not faster, and what to do about it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Hindrance::Grafted => {
+                "the repository is shallow or has grafts, about which bitmaps know nothing"
+            }
+            Hindrance::NoBitmaps => {
+                "there is no bitmap that can be used; make one: hedgerow bitmap write"
+            }
+            Hindrance::NoLookupTable => {
+                "without a lookup table, all entries are read first: set \
+                 pack.writeBitmapLookupTable and write the bitmaps anew"
+            }
+            Hindrance::FarFromBitmaps => {
+                "much had to be walked: the tips are far from any commit with a bitmap; repack, or \
+                 write the bitmaps anew with pack.preferBitmapTips for such tips"
+            }
+            Hindrance::OutsidePack => {
+                "many objects are outside the pack that has bitmaps, and are not copied verbatim: \
+                 repack"
+            }
+        })
+    }
 }
 
 impl Hindrance {

@@ -148,7 +148,7 @@ impl Entry {
         exit_code: u8,
     ) -> hedgerow_fs::Result<()> {
         let line = Line {
-            schema: "hedgerow.serve/1",
+            schema: "hedgerow.serve.v1",
             time: hedgerow_fs::file_time().seconds,
             repository: repository.common_dir().display().to_string(),
             wants: self.wants,

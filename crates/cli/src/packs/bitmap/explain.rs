@@ -96,7 +96,7 @@ pub fn run(
         haves: found(&answer.trace.haves),
         objects: answer.trace.objects,
         milliseconds,
-        hints: hindrances.iter().map(hint).collect(),
+        hints: hindrances.iter().map(Hindrance::to_string).collect(),
     };
     if global.json {
         let mut text = serde_json::to_vec(&document).expect("plain data is JSON");
@@ -129,31 +129,6 @@ fn found(used: &BitmapUse) -> UsedBitmaps {
         trees_read: used.trees_read,
         outside: used.outside,
     }
-}
-
-/// Why it is not faster, and what to do about it.
-fn hint(hindrance: &Hindrance) -> String {
-    let words = match hindrance {
-        Hindrance::Grafted => {
-            "the repository is shallow or has grafts, about which bitmaps know nothing"
-        }
-        Hindrance::NoBitmaps => {
-            "there is no bitmap that can be used; make one: hedgerow bitmap write"
-        }
-        Hindrance::NoLookupTable => {
-            "without a lookup table, all entries are read first: set \
-             pack.writeBitmapLookupTable and write the bitmaps anew"
-        }
-        Hindrance::FarFromBitmaps => {
-            "much had to be walked: the tips are far from any commit with a bitmap; repack, or \
-             write the bitmaps anew with pack.preferBitmapTips for such tips"
-        }
-        Hindrance::OutsidePack => {
-            "many objects are outside the pack that has bitmaps, and are not copied verbatim: \
-             repack"
-        }
-    };
-    words.to_owned()
 }
 
 fn text(document: &Document) -> String {

@@ -51,15 +51,41 @@ fn at_any_moment() {
     );
 }
 
+/// The option for a server that says nothing.
+fn silent_server(home: &Path) -> String {
+    let mut silent = isolated("sh");
+    let script = "printf '#!/bin/sh\\nexec cat >/dev/null\\n' >silent; chmod +x silent";
+    silent.current_dir(home).args(["-c", script]);
+    run(silent).ok("the server is made");
+    format!("--upload-pack={}/silent", home.display())
+}
+
+/// Nothing cleans up by path when the clone is gone: others may have put something there.
+#[test]
+fn what_is_killed_deletes_nothing_afterwards() {
+    let home = temporary();
+    make(home.path());
+    let server = silent_server(home.path());
+    let mut child = clone_with(home.path(), "clone", &[&server]);
+    let place = home.path().join("clone");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !place.join(".git/HEAD").exists() {
+        assert!(Instant::now() < deadline, "the clone does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::fs::write(place.join("precious"), "").unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_for_others(home.path(), "after SIGKILL");
+    assert!(place.join("precious").exists());
+}
+
 /// Git obeys a signal to its process alone, too: it does not wait for a server that says nothing.
 #[test]
 fn while_the_server_is_silent() {
     let home = temporary();
     make(home.path());
-    let mut silent = isolated("sh");
-    let script = "printf '#!/bin/sh\\nexec cat >/dev/null\\n' >silent; chmod +x silent";
-    silent.current_dir(home.path()).args(["-c", script]);
-    run(silent).ok("the server is made");
+    let server = silent_server(home.path());
     for (signal, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
         let case = Case {
             home: home.path(),
@@ -68,7 +94,6 @@ fn while_the_server_is_silent() {
             number,
             to_group: false,
         };
-        let server = format!("--upload-pack={}/silent", home.path().display());
         let mut child = clone_with(home.path(), "clone", &[&server]);
         std::thread::sleep(Duration::from_millis(300));
         case.send(&child);
@@ -135,9 +160,6 @@ impl Case<'_> {
         std::thread::sleep(delay);
         self.send(&child);
         let ended = child.wait().unwrap();
-        if self.signal == "KILL" {
-            end_stuck(home);
-        }
         wait_for_others(home, what);
         let is_ours = ended.success()
             || ended.signal() == Some(self.number)
@@ -237,23 +259,6 @@ fn wait_for_others(home: &Path, what: &str) {
             .collect();
         assert!(Instant::now() < deadline, "{what}: {lines:?} goes on");
         std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Git, told to end by the death of its parent, may wait for itself in the handler of the signal, as it
-/// does where it is told so alone. Nobody is left who could end it.
-fn end_stuck(home: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(3);
-    while Instant::now() < deadline && !others(home).is_empty() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    for process in others(home) {
-        let is_git = command_line(&process).contains("git clone");
-        let waits_for = std::fs::read_to_string(process.join("wchan")).unwrap_or_default();
-        if is_git && waits_for.contains("futex") {
-            let number = process.file_name().unwrap();
-            let _ = Command::new("kill").arg("-KILL").arg(number).status();
-        }
     }
 }
 

@@ -109,3 +109,15 @@ pub fn clear(scene: &Scene) {
         }
     }
 }
+
+/// As in git 2.55; 2.47 ends with 1.
+#[test]
+fn nothing_to_index_is_an_error_of_its_own() {
+    let repository = hedgerow_testkit::Repository::init(&[]);
+    for words in [&["write"][..], &["write", "--bitmap"]] {
+        let mut command = super::HEDGEROW.command(&repository.root);
+        command.arg("multi-pack-index").args(words);
+        let said = hedgerow_testkit::run(command).failed(255, "write");
+        assert_eq!(said, "error: no pack files to index.\n");
+    }
+}

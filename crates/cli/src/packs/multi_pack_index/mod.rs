@@ -17,6 +17,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use write::{Repack, Write};
 
+/// Git's exit code where nothing was written: -1.
+const NOT_WRITTEN: u8 = 255;
+
 /// Write or verify multi-pack-indexes
 #[derive(Debug, Args)]
 pub struct MultiPackIndex {
@@ -143,9 +146,19 @@ fn failure(error: Error) -> Failure {
     }
 }
 
+fn not_written(error: Error) -> Failure {
+    match error {
+        Error::MultiPackIndex { .. } => Failure {
+            exit_code: NOT_WRITTEN,
+            ..Failure::refused(error)
+        },
+        error => failure(error),
+    }
+}
+
 fn refused(error: maintain::Error) -> Failure {
     match error {
-        maintain::Error::Object(error) => failure(error),
+        maintain::Error::Object(error) => not_written(error),
         error => error.into(),
     }
 }

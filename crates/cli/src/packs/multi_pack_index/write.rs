@@ -1,6 +1,6 @@
 //! `hedgerow multi-pack-index write`, and `repack`.
 
-use super::{failure, refused, Place};
+use super::{not_written, refused, Place};
 use crate::environment;
 use crate::execution;
 use crate::failure::Failure;
@@ -99,7 +99,7 @@ pub fn repack(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Res
 fn written(place: &Place<'_>, options: &MidxOptions) -> Result<Option<WrittenMidx>, Failure> {
     let mut warn = |warning| place.output.warn(warning);
     let write = || write_midx(&place.objects, options, &mut warn);
-    during(Showing::delayed(place.global), TITLE, write).map_err(failure)
+    during(Showing::delayed(place.global), TITLE, write).map_err(not_written)
 }
 
 fn listed_packs() -> Result<Vec<String>, Failure> {

@@ -48,34 +48,37 @@ pub use crate::walk::Walk;
     after_help = crate::help::topics::sentence()
 )]
 pub struct Arguments {
+    #[command(flatten)]
+    pub options: Options,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What stands before or behind any command.
+#[derive(Debug, Args)]
+pub struct Options {
     /// Print the version; with --verbose, also the versions of libraries
     #[arg(short = 'V', long)]
     pub version: bool,
     #[command(flatten, next_help_heading = "Options of every command")]
     pub global: Global,
-    #[command(subcommand)]
-    pub command: Option<Command>,
 }
 
 impl Arguments {
-    /// Parses the words of a command line on which `name` is the first word that is no option. The
-    /// definitions of other commands are left out: each would get a copy of the global options.
+    /// Parses the words of a command line on which `name` is the first word that is no option. Only
+    /// that command is defined: the definitions of all take a tenth of the shortest one's time.
     ///
     /// # Errors
     /// The words are wrong, or ask for help.
     pub fn parse_only(words: &[OsString], name: Option<&str>) -> Result<Self, clap::Error> {
-        let all = Arguments::command();
-        let named = name.and_then(|name| all.find_subcommand(name));
-        let few = clap::Command::new("hedgerow")
+        let few = Options::augment_args(clap::Command::new("hedgerow"))
             .arg_required_else_help(true)
             .args_override_self(true)
-            .disable_version_flag(true)
-            .args(all.get_arguments())
-            .subcommands(named);
-        match (name, named) {
-            (None, _) => Self::parsed(few, words).or_else(|_| Self::parsed(all, words)),
-            (Some(_), None) => Self::parsed(all, words),
-            (Some(_), Some(_)) => Self::parsed(few, words),
+            .disable_version_flag(true);
+        match (name, name.and_then(Command::definition)) {
+            (None, _) => Self::parsed(few, words).or_else(|_| Self::parsed(Self::command(), words)),
+            (Some(_), None) => Self::parsed(Self::command(), words),
+            (Some(_), Some(named)) => Self::parsed(few.subcommand(named), words),
         }
     }
 
@@ -85,95 +88,113 @@ impl Arguments {
     }
 }
 
-/// What is done. Of all but the one that is called, only what the help says of them is built: all of
-/// it would be a tenth of what the shortest of them takes.
-#[derive(Debug, Subcommand)]
-#[command(defer = true)]
-pub enum Command {
+/// The commands with their names and arguments.
+macro_rules! commands {
+    ($($(#[$attribute:meta])* $name:literal $variant:ident($arguments:ty),)*) => {
+        /// What is done.
+        #[derive(Debug, Subcommand)]
+        #[command(defer = true)]
+        pub enum Command {
+            $($(#[$attribute])* #[command(name = $name)] $variant($arguments),)*
+            /// Print completions or manual pages
+            #[command(subcommand, hide = true)]
+            Generate(Generate),
+        }
+
+        impl Command {
+            /// The definition of the command with this name, if it has no commands of its own kind.
+            fn definition(name: &str) -> Option<clap::Command> {
+                match name {
+                    $($name => Some(<$arguments>::augment_args(clap::Command::new($name))),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+commands! {
     /// Write a commit as a tar archive
-    Archive(Archive),
+    "archive" Archive(Archive),
     /// Write, check or list reachability bitmaps
-    Bitmap(Bitmap),
+    "bitmap" Bitmap(Bitmap),
     /// Print the content, type or size of objects
-    CatFile(CatFile),
+    "cat-file" CatFile(CatFile),
     /// Check out a branch, a commit, or paths of one, into the working tree
-    Checkout(Checkout),
+    "checkout" Checkout(Checkout),
     /// Remove untracked files from the working tree
-    Clean(Clean),
+    "clean" Clean(Clean),
     /// Clone a repository, and check out its files in parallel
-    Clone(Clone),
+    "clone" Clone(Clone),
     /// List the differences between the index and the working tree
-    DiffFiles(DiffFiles),
+    "diff-files" DiffFiles(DiffFiles),
     /// List the differences between a tree and the working tree or the index
-    DiffIndex(DiffIndex),
+    "diff-index" DiffIndex(DiffIndex),
     /// Check a directory, its repository and the machine, and say what would make commands faster
-    Doctor(Doctor),
+    "doctor" Doctor(Doctor),
     /// Fetch with git, while hedgerow indexes and checks what arrives
-    Fetch(Fetch),
+    "fetch" Fetch(Fetch),
     /// List files in the index and the working tree
-    LsFiles(LsFiles),
+    "ls-files" LsFiles(LsFiles),
     /// Copy files from the index to the working tree or elsewhere
-    CheckoutIndex(CheckoutIndex),
+    "checkout-index" CheckoutIndex(CheckoutIndex),
     /// Show the working tree status
-    Status(Status),
+    "status" Status(Status),
     /// The form of `status` in a Mercurial working copy
     #[command(hide = true)]
-    HgStatus(HgStatus),
+    "hg-status" HgStatus(HgStatus),
     /// Create, extract and inspect images, in SquashFS and in EROFS
-    Image(Image),
-    /// List, remove and check the images that working trees are mounted over
-    ImageStore(ImageStore),
+    "image" Image(Image),
+    /// Make, list, remove and check the images that working trees are mounted over
+    "image-store" ImageStore(ImageStore),
     /// Build the index of a pack read from a file or standard input
-    IndexPack(IndexPack),
+    "index-pack" IndexPack(IndexPack),
     /// Repack a repository if needed
-    Maintenance(Maintenance),
+    "maintenance" Maintenance(Maintenance),
     /// Fast-forward the branch to another commit
-    Merge(Merge),
+    "merge" Merge(Merge),
     /// Mount the files of a commit on a directory, without a working tree
-    Mount(Mount),
+    "mount" Mount(Mount),
     /// Write or verify multi-pack-indexes
-    MultiPackIndex(MultiPackIndex),
+    "multi-pack-index" MultiPackIndex(MultiPackIndex),
     /// Create a pack from a list of objects or from revisions
-    PackObjects(PackObjects),
+    "pack-objects" PackObjects(PackObjects),
     /// Read trees into the index, with or without a merge
-    ReadTree(ReadTree),
+    "read-tree" ReadTree(ReadTree),
     /// Repack objects
-    Repack(Repack),
+    "repack" Repack(Repack),
     /// Restore paths of the working tree, or of the index
-    Restore(Restore),
+    "restore" Restore(Restore),
     /// Stash local changes, and restore them
-    Stash(Stash),
+    "stash" Stash(Stash),
     /// Reset HEAD to a commit, or paths of the index to their state in a commit
-    Reset(Reset),
+    "reset" Reset(Reset),
     /// Write missing or broken reverse indexes
-    ReverseIndex(ReverseIndex),
+    "reverse-index" ReverseIndex(ReverseIndex),
     /// List reachable commits, and with --objects all reachable objects
-    RevList(RevList),
+    "rev-list" RevList(RevList),
     /// Run git commands through hedgerow when it supports every option
-    Shim(Shim),
+    "shim" Shim(Shim),
     /// Reduce the working tree to a part of the tracked files
-    SparseCheckout(SparseCheckout),
+    "sparse-checkout" SparseCheckout(SparseCheckout),
     /// Summarize, compare or plot what --stats=FILE recorded
-    Stats(Stats),
+    "stats" Stats(Stats),
     /// Register, update and list submodules
-    Submodule(Submodule),
+    "submodule" Submodule(Submodule),
     /// Switch to a branch
-    Switch(Switch),
+    "switch" Switch(Switch),
     /// Measure a file system and set the number of checkout workers for it
-    Tune(Tune),
+    "tune" Tune(Tune),
     /// Remove a mount that 'hedgerow mount' made
-    Unmount(Unmount),
+    "unmount" Unmount(Unmount),
     /// Serve fetches of a git server (uploadpack.packObjectsHook)
-    UploadPackHook(UploadPackHook),
+    "upload-pack-hook" UploadPackHook(UploadPackHook),
     /// Verify packs against their indexes
-    VerifyPack(VerifyPack),
+    "verify-pack" VerifyPack(VerifyPack),
     /// List a directory tree, in parallel
-    Walk(Walk),
+    "walk" Walk(Walk),
     /// Add, list, move and remove working trees of a repository
-    Worktree(Worktree),
-    /// Print completions or manual pages
-    #[command(subcommand, hide = true)]
-    Generate(Generate),
+    "worktree" Worktree(Worktree),
 }
 
 impl Command {
@@ -394,6 +415,24 @@ pub struct Tune {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn a_command_is_defined_alone_as_among_all() {
+        let said = |parsed: Result<Arguments, clap::Error>| match parsed {
+            Ok(arguments) => format!("{arguments:?}"),
+            Err(error) => error.to_string(),
+        };
+        for command in Arguments::command().get_subcommands() {
+            let name = command.get_name();
+            let is_alone = Command::definition(name).is_some();
+            assert_eq!(is_alone, name != "generate", "{name}");
+            for option in ["--help", "-h", "--no-such-option"] {
+                let words = ["hedgerow", name, option].map(OsString::from);
+                let alone = Arguments::parse_only(&words, Some(name));
+                assert_eq!(said(alone), said(Arguments::try_parse_from(words)));
+            }
+        }
+    }
 
     #[test]
     fn the_list_of_commands_says_of_each_what_its_own_help_says() {

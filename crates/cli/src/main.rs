@@ -127,11 +127,11 @@ fn run(words: Vec<OsString>) -> (u8, Shape) {
         error
     });
     let prepared = match &mut parsed {
-        Ok(arguments) => observed::prepare(&mut arguments.global),
+        Ok(arguments) => observed::prepare(&mut arguments.options.global),
         Err(_) => Ok(()),
     };
     let output = match &parsed {
-        Ok(arguments) => Output::new(&arguments.global),
+        Ok(arguments) => Output::new(&arguments.options.global),
         Err(_) => Output::plain(&words),
     };
     let run = || match &parsed {
@@ -158,11 +158,11 @@ fn run(words: Vec<OsString>) -> (u8, Shape) {
 }
 
 fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Failure> {
-    let global = &arguments.global;
+    let global = &arguments.options.global;
     let started = environment::check_start(global);
     started.map_err(|error| shape.failure(error.to_string()))?;
     let takes_json = arguments.command.as_ref().is_some_and(Command::takes_json);
-    if global.json && (arguments.version || !takes_json) {
+    if global.json && (arguments.options.version || !takes_json) {
         return Err(without_json(arguments, shape));
     }
     let takes_stats = arguments.command.as_ref().is_some_and(Command::takes_stats);
@@ -174,7 +174,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
         return Err(shape.misuse("this command records no trace"));
     }
     statistics::check(global).map_err(|failure| shape.failure(failure.message))?;
-    if arguments.version {
+    if arguments.options.version {
         version::show(global.verbose > 0, output);
         return Ok(0);
     }
@@ -184,7 +184,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
 /// The refusal of `--json`, by the command's name, with what programs may read instead.
 fn without_json(arguments: &Arguments, shape: Shape) -> Failure {
     let words = environment::words();
-    let at = words::command(&words).filter(|_| !arguments.version);
+    let at = words::command(&words).filter(|_| !arguments.options.version);
     let mut failure = match at.and_then(|at| words[at].to_str()) {
         Some(name) => shape.misuse(format_args!("'hedgerow {name}' prints no JSON")),
         None => shape.misuse("this command prints no JSON"),
@@ -196,7 +196,7 @@ fn without_json(arguments: &Arguments, shape: Shape) -> Failure {
 
 /// Runs the command.
 fn dispatch(arguments: &Arguments, output: &Output) -> Result<u8, Failure> {
-    let global = &arguments.global;
+    let global = &arguments.options.global;
     match &arguments.command {
         Some(Command::Archive(command)) => trees::archive::run(command, global, output),
         Some(Command::Bitmap(command)) => packs::bitmap::run(command, global, output),

@@ -126,7 +126,7 @@ fn repository(request: &Request<'_>) -> Option<Repository> {
     // Options alone are refused; what is asked for does not matter.
     let words = ["hedgerow", "--version"].map(OsStr::new).into_iter();
     let words = words.chain(options);
-    let global = Arguments::try_parse_from(words).ok()?.global;
+    let global = Arguments::try_parse_from(words).ok()?.options.global;
     let environment = environment::of_git(&global).ok()?;
     Repository::discover(&environment).ok()
 }

@@ -5,6 +5,7 @@ use super::values::{self, Candidates};
 use crate::applets::{has_single_dash, option_names};
 use crate::git_options::{GitOptions, Spelling};
 use crate::global::Global;
+use crate::help::topics;
 use crate::trees;
 use clap::{Arg, ArgAction, Command};
 use std::ffi::OsString;
@@ -123,6 +124,11 @@ impl<'c> Line<'c> {
                 }
                 None => self.options(candidates),
             };
+        }
+        if self.command.get_name() == "help" && self.operands.is_empty() {
+            topics::names()
+                .split(", ")
+                .for_each(|name| candidates.add(name, Some("a topic")));
         }
         if self.operands.is_empty() && !self.only_operands {
             for inner in super::manual::subcommands(self.command) {

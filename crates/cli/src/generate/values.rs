@@ -6,6 +6,7 @@ use bstr::{BString, ByteSlice};
 use clap::{Arg, Parser};
 use hedgerow::image::{Body, Image, NodeKind};
 use hedgerow::Repository;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -53,7 +54,9 @@ impl Candidates {
     /// Those that start with what was typed.
     pub fn starting_with(self, start: &[u8]) -> Vec<u8> {
         let mut text = Vec::new();
-        for (value, about) in self.lines.iter().filter(|it| it.0.starts_with(start)) {
+        let mut seen = HashSet::new();
+        let fitting = self.lines.iter().filter(|it| it.0.starts_with(start));
+        for (value, about) in fitting.filter(|it| seen.insert(&it.0)) {
             text.extend_from_slice(value);
             if let Some(about) = about {
                 text.push(b'\t');
@@ -100,7 +103,7 @@ fn add_kind(kind: &str, request: &Request<'_>, candidates: &mut Candidates) {
         {
             revisions(request, b"", &mut add);
         }
-        "REMOTE" | "REPOSITORY" => {
+        "REMOTE" => {
             let remotes = repository(request).map(|it| it.remotes());
             let remotes = remotes.unwrap_or_default();
             remotes.iter().for_each(|name| add(name, "remote"));
@@ -114,7 +117,9 @@ fn add_kind(kind: &str, request: &Request<'_>, candidates: &mut Candidates) {
         "PATH" if members(request, candidates) => {}
         "A" | "B" | "FILE" | "IMAGE" | "OLD_IMAGE" | "PACK" | "PATH" | "PATHSPEC" | "PLOT"
         | "SOURCE" | "SQFSFILE" => candidates.order("files"),
-        "DIR" | "DIRECTORY" | "REPOSITORY" | "WORKTREE" => candidates.order("directories"),
+        "DIR" | "DIRECTORY" | "REMOTE" | "REPOSITORY" | "WORKTREE" => {
+            candidates.order("directories")
+        }
         _ => {}
     }
 }

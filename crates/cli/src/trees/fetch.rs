@@ -16,7 +16,7 @@ use std::ffi::OsString;
 pub struct Fetch {
     /// Git's options and arguments
     #[arg(
-        value_name = "WORD",
+        value_name = "REMOTE|BRANCH",
         trailing_var_arg = true,
         allow_hyphen_values = true
     )]

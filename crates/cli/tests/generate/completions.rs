@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Lines, each with the words that its last one may become; `!` in front of one that must not be
 /// offered.
-const LINES: [(&str, &[&str]); 17] = [
+const LINES: [(&str, &[&str]); 20] = [
     ("hedgerow chec", &["checkout", "checkout-index", "!clean"]),
     ("hedgerow checkout --ov", &["--overlay", "!--no-overlay"]),
     // What only the parser knows is no option.
@@ -24,6 +24,9 @@ const LINES: [(&str, &[&str]); 17] = [
     ("hedgerow image create -c zs", &["zstd"]),
     ("hedgerow image create git:to", &["git:topic"]),
     ("hedgerow image cat tree.sqfs d/i", &["d/inner"]),
+    ("hedgerow fetch ba", &["backup"]),
+    ("hedgerow clone ba", &["!backup"]),
+    ("hedgerow help wor", &["workers", "worktree"]),
     ("hedgerow --color=al", &["--color=always"]),
     ("git hedgerow checkout top", &["topic"]),
     ("tar2sqfs --comp", &["--compressor", "--comp-extra"]),
@@ -42,6 +45,7 @@ impl Scene {
         for words in [
             &["tag", "v1.0"][..],
             &["branch", "topic"],
+            &["remote", "add", "backup", "nowhere"],
             &["update-ref", "refs/remotes/origin/elsewhere", "HEAD"],
         ] {
             repository.git(words);

@@ -94,12 +94,14 @@ each_command() {
     [ "$count" -gt 20 ]
 }
 
-short_help() { says 'Usage: ' "$hedgerow" "$1" -h; }
+short_help() {
+    says 'Usage: ' "$hedgerow" "$1" -h && says 'Examples:' "$hedgerow" "$1" -h && [ "$("$hedgerow" "$1" -h | wc -l)" -le 25 ]
+}
 long_help_is_a_page() { [ "$("$hedgerow" "$1" --help | wc -l)" -gt 5 ]; }
 every_command_has_short_help() { each_command short_help; }
 every_command_has_long_help() { each_command long_help_is_a_page; }
 a_misspelled_command_gets_a_suggestion() { complains "checkout" "$hedgerow" chekcout; }
-a_misspelled_option_gets_an_answer() { complains '--detach' "$hedgerow" walk --detach || complains '--summary' "$hedgerow" walk --sumary; }
+a_misspelled_option_gets_an_answer() { complains "did you mean '--summary'?" "$hedgerow" walk --sumary; }
 an_error_names_path_and_reason() { complains "'none'" "$hedgerow" walk none && complains 'No such file' "$hedgerow" walk none; }
 a_hint_says_what_to_do() { complains 'hint: ' "$hedgerow" stats file; }
 data_goes_to_standard_output() { silent 2 "$hedgerow" walk . && says sub/other "$hedgerow" walk .; }
@@ -128,7 +130,7 @@ verbose_names_the_workers() { complains 'workers: ' "$hedgerow" -v walk . && com
 jobs_are_taken_and_checked() { "$hedgerow" -j3 walk . && "$hedgerow" -j auto walk . && code 2 "$hedgerow" -j many walk .; }
 jobs_change_no_result() { "$hedgerow" -j1 image create -f . "$place/1.sqfs" && "$hedgerow" -j8 image create -f . "$place/8.sqfs" && cmp "$place"/[18].sqfs; }
 clean_has_a_dry_run() { touch new && says 'Would remove new' "$hedgerow" clean -n && [ -e new ] && rm new; }
-repack_and_tune_have_a_dry_run() { "$hedgerow" repack -a -d --dry-run && [ -z "$(ls .git/objects/pack)" ] && "$hedgerow" tune --dry-run -h; }
+repack_and_tune_have_a_dry_run() { "$hedgerow" repack -a -d --dry-run && [ -z "$(ls .git/objects/pack)" ] && "$hedgerow" tune --dry-run . && code 1 git config checkout.workers; }
 nothing_is_overwritten_unasked() { echo mine >"$place/mine" && ! "$hedgerow" image create . "$place/mine" && grep -q mine "$place/mine"; }
 force_overwrites() { echo mine >"$place/mine" && "$hedgerow" image create -f . "$place/mine" && "$hedgerow" image verify "$place/mine"; }
 a_closed_pipe_is_no_error() { "$hedgerow" walk / 2>"$place/err" | head -n 1; [ "${PIPESTATUS[0]}" = 0 ] && ! grep -qi 'pipe' "$place/err"; }
@@ -138,7 +140,13 @@ SOURCE_DATE_EPOCH_is_heeded() { SOURCE_DATE_EPOCH=5 "$hedgerow" image create -f 
 linked() { ln -sf "$hedgerow" "$place/$1" && "$place/$1" "${@:2}"; }
 linked_as_tar2sqfs() { tar -c . | linked tar2sqfs -f "$place/t.sqfs" && "$hedgerow" image verify "$place/t.sqfs"; }
 linked_as_rdsquashfs() { "$hedgerow" image create -f . "$place/r.sqfs" && linked rdsquashfs --describe "$place/r.sqfs" | grep -q file; }
-completions_for_three_shells() { local shell; for shell in bash zsh fish; do [ "$("$hedgerow" generate completions "$shell" | wc -l)" -gt 5 ] || return 1; done; }
+completions_for_three_shells() {
+    local shell
+    for shell in bash zsh fish; do
+        "$hedgerow" generate completions "$shell" >"$place/completions" && [ -s "$place/completions" ] || return 1
+        ! command -v "$shell" || "$shell" -n "$place/completions" || return 1
+    done
+}
 completions_know_branches() { says side "$hedgerow" generate candidates hedgerow -- checkout si; }
 page_of() { "$hedgerow" generate man "$1" | grep -q '^\.SH'; }
 every_command_has_a_page() { each_command page_of; }
@@ -170,7 +178,7 @@ stats_have_a_page_and_a_trace() { "$hedgerow" --stats="$place/run.json" --trace 
 doctor_looks() { "$hedgerow" doctor; }
 doctor_speaks_JSON() { "$hedgerow" doctor --json | json; }
 estimates_stand_in_the_help() { says 'six seconds' "$hedgerow" tune --help; }
-progress_tells_the_time_left() { grep -q 'left' "$root/crates/cli/src/progress/mod.rs" && "$hedgerow" --progress walk --summary .; }
+the_tests_say_how_long_they_take() { grep -q '^echo .* minutes' "$root/scripts/test.sh"; }
 words_are_held_by_a_test() { [ -d "$root/crates/cli/tests/wording" ]; }
 no_panic_text() { ! { "$hedgerow" walk none; "$hedgerow" cat-file -t none; "$hedgerow" stats file; } 2>&1 | grep -qE 'panicked|RUST_BACKTRACE|Err\('; }
 an_interrupt_ends_by_the_signal() { code 130 timeout --preserve-status -s INT 0.3 "$hedgerow" image create / "$place/all.sqfs"; }
@@ -230,7 +238,7 @@ row stats stats_are_told_and_drawn stats_have_a_page_and_a_trace
 person stats "the page in a browser, light and dark; the trace in Perfetto"
 row doctor doctor_looks doctor_speaks_JSON
 person doctor "whether its advice fits the machine"
-row estimates estimates_stand_in_the_help progress_tells_the_time_left
+row estimates estimates_stand_in_the_help the_tests_say_how_long_they_take
 row words words_are_held_by_a_test no_panic_text
 person words "some pages and errors: is each sentence understood at once?"
 row interruption an_interrupt_ends_by_the_signal an_interrupt_leaves_nothing

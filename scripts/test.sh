@@ -133,6 +133,7 @@ run_rest() {
 }
 
 failures=0
+echo "test: about 20 minutes on two processors, and 5 more if nothing is built yet"
 install_missing
 run_workspace || failures=1
 run_rest || failures=1

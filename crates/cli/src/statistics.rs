@@ -4,6 +4,8 @@ use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
+use crate::words;
+use hedgerow::statistics::name;
 use hedgerow::Execution;
 use hedgerow_fs::{Destination, LockFile, ReadFile};
 use std::io::Write;
@@ -14,7 +16,14 @@ pub fn tell(global: &Global, execution: &Execution, output: &Output) -> Result<(
     let (Some(wanted), Some(recorder)) = (&global.stats, &execution.statistics) else {
         return Ok(());
     };
-    let statistics = recorder.snapshot();
+    let mut statistics = recorder.snapshot();
+    let words = environment::words();
+    let of_command = words::command(&words).and_then(|at| words.get(at..));
+    name(
+        &mut statistics,
+        of_command.unwrap_or_default(),
+        execution.jobs,
+    );
     let Some(path) = wanted else {
         output.error_line(hedgerow::statistics::summary(&statistics).trim_end());
         return Ok(());

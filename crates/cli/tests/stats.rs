@@ -221,6 +221,35 @@ fn a_page_tells_of_one_run_or_compares_two() {
     assert!(!directory.join("x.html").exists());
 }
 
+#[test]
+fn the_command_the_version_and_the_date_are_told() {
+    let directory = recorded();
+    let directory = directory.path();
+    let json = std::fs::read(directory.join("stats.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(
+        (&json["command"], &json["jobs"]),
+        (&"checkout".into(), &4.into())
+    );
+    let told = stdout(&hedgerow(directory, &["stats", "stats.json"]));
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = format!("\ncommand         checkout, hedgerow {version}, 20");
+    assert!(told.contains(&expected), "{told}");
+    let words = [
+        "-j1",
+        "--stats=other.json",
+        "image",
+        "create",
+        "repository",
+        "image",
+    ];
+    hedgerow(directory, &words);
+    let told = stdout(&hedgerow(directory, &["stats", "stats.json", "other.json"]));
+    let expected = "\nThese are different commands: stats.json is of 'checkout', other.json of \
+                    'image create'.\n";
+    assert!(told.contains(expected), "{told}");
+}
+
 /// A browser lays the page out: nothing is wider than a narrow window, in both color schemes.
 #[test]
 fn a_browser_shows_the_page() {

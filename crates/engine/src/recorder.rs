@@ -5,7 +5,7 @@ use crate::{Options, StageStatistics};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Counts what runs do. One recorder may serve several runs, one after another or at the same time.
 #[derive(Debug)]
@@ -85,6 +85,13 @@ impl Recorder {
             phases: series.phases(now_us),
             series: series.points().to_vec(),
             stages,
+            command: None,
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            started_s: SystemTime::now()
+                .checked_sub(Duration::from_micros(now_us))
+                .and_then(|started| started.duration_since(UNIX_EPOCH).ok())
+                .map(|since| since.as_secs()),
+            jobs: None,
         }
     }
 

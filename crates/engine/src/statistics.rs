@@ -69,6 +69,14 @@ pub struct Statistics {
     /// most 256 elements; none if the file is older than this field.
     #[serde(deserialize_with = "at_most::<256, _, _>")]
     pub stages: Vec<StageStatistics>,
+    /// What was run, such as `image create`; `null` if whoever recorded it did not say.
+    pub command: Option<String>,
+    /// The version of hedgerow that recorded it; `null` if the file is older than this field.
+    pub version: Option<String>,
+    /// When the recorder was created, in seconds since 1970; `null` if unknown.
+    pub started_s: Option<u64>,
+    /// The number of workers that was asked for; `null` if it was chosen automatically.
+    pub jobs: Option<usize>,
 }
 
 /// The counts of all runs of one name. In JSON, a missing field is 0 or empty.
@@ -215,7 +223,7 @@ mod tests {
         assert_eq!(json["series"][1]["queue_min"], 1);
         assert_eq!(json["phases"][0]["name"], "checkout");
         assert_eq!(json["stages"][0]["bytes"], 12);
-        assert_eq!(json.as_object().unwrap().len(), 22);
+        assert_eq!(json.as_object().unwrap().len(), 26);
     }
 
     #[test]

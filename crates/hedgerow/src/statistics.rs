@@ -19,4 +19,4 @@
 //! ```
 
 pub use hedgerow_engine::{Schema, StageStatistics, Statistics, STATISTICS_SCHEMA};
-pub use hedgerow_stats::{comparison, draw, page, parse, read, summary, Error, Named};
+pub use hedgerow_stats::{comparison, draw, name, page, parse, read, summary, Error, Named};

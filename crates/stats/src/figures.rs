@@ -2,7 +2,7 @@
 
 use super::limit::explanation;
 use super::scale::{duration, grouped, quantity};
-use super::summary::printable;
+use super::summary::{described, printable};
 use super::timeline::{average, running_us, spans};
 use super::Named;
 use hedgerow_engine::Statistics;
@@ -101,17 +101,29 @@ pub fn faster(before: Named<'_>, after: Named<'_>) -> String {
     format!("{after_name} took {after_time}, {before_name} {before_time}: {ratio}.")
 }
 
+/// A sentence if the runs are of different commands: then a ratio of their times says little.
+pub fn different_commands(before: Named<'_>, after: Named<'_>) -> Option<String> {
+    let [one, other] = [before, after].map(|run| run.statistics.command.as_deref().map(printable));
+    let (one, other) = one.zip(other).filter(|(one, other)| one != other)?;
+    let [before, after] = [before, after].map(|run| printable(run.name));
+    Some(format!(
+        "These are different commands: {before} is of '{one}', {after} of '{other}'."
+    ))
+}
+
 /// Two runs side by side, for people.
 pub fn comparison(before: Named<'_>, after: Named<'_>) -> String {
     let mut text = faster(before, after) + "\n";
+    if let Some(words) = different_commands(before, after) {
+        text = text + &words + "\n";
+    }
     for run in [before, after] {
+        let name = printable(run.name);
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{}: {}",
-            printable(run.name),
-            explanation(run.statistics)
-        );
+        if let Some(words) = described(run.statistics) {
+            let _ = writeln!(text, "{name}: {words}");
+        }
+        let _ = writeln!(text, "{name}: {}", explanation(run.statistics));
     }
     let [one, other] = [before, after].map(|run| figures(run.statistics));
     let names = [before, after].map(|run| printable(run.name));
@@ -160,7 +172,29 @@ mod tests {
         let line = "\noperations a second             1,000       2,000    2.00 x\n";
         assert!(text.contains(line), "{text}");
         assert!(text.contains("\noperations                      2,400       2,400      same\n"));
+        assert!(!text.contains("different commands"), "{text}");
         let worse = faster(after, before);
         assert!(worse.ends_with(": 2.00 times as long."), "{worse}");
+    }
+
+    #[test]
+    fn runs_of_different_commands_are_told() {
+        let [before, after] = ["walk", "image create"].map(|command| Statistics {
+            command: Some(command.into()),
+            version: Some("1.2.3".into()),
+            started_s: Some(86_400),
+            ..Statistics::default()
+        });
+        let [before, after] =
+            [("a", &before), ("b", &after)].map(|(name, statistics)| Named { name, statistics });
+        let text = comparison(before, after);
+        assert!(
+            text.contains("\nThese are different commands: a is of 'walk', b of 'image create'.\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nb: image create, hedgerow 1.2.3, 1970-01-02 00:00 UTC\n"),
+            "{text}"
+        );
     }
 }

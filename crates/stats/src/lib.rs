@@ -5,6 +5,7 @@
 mod figures;
 mod latency_panel;
 mod limit;
+mod name;
 mod page;
 mod plot;
 mod queue_panel;
@@ -17,9 +18,11 @@ mod trace;
 mod workers_panel;
 
 pub use figures::comparison;
+pub use name::name;
 pub use page::page;
 pub use plot::draw;
 pub use read::{parse, read, Error};
+pub use scale::grouped;
 pub use summary::summary;
 pub use trace::{write_trace, TRACE_START};
 

@@ -1,7 +1,7 @@
 //! What kept a run from being faster.
 
 use super::scale::duration;
-use super::timeline::running_us;
+use super::timeline::{average, running_us, spans};
 use hedgerow_engine::{StageStatistics, Statistics};
 
 /// From this share of the processors' time on, they were busy.
@@ -14,6 +14,8 @@ pub enum Limit {
     Unknown,
     /// The processors were busy, or workers queued for them.
     Processor,
+    /// Workers computed, but were fewer than the processors.
+    Workers,
     /// Workers waited for the file system, or for one another.
     FileSystem,
     /// Workers had nothing to do.
@@ -26,6 +28,7 @@ impl Limit {
         match self {
             Limit::Unknown => "unknown",
             Limit::Processor => "processor",
+            Limit::Workers => "number of workers",
             Limit::FileSystem => "file system",
             Limit::Starvation => "lack of work",
         }
@@ -41,8 +44,29 @@ pub fn limit(statistics: &Statistics) -> Limit {
     } else if busy_share(statistics).is_some_and(|share| share >= BUSY_SHARE) {
         Limit::Processor
     } else {
-        largest(computing, waiting, idle)
+        match largest(computing, waiting, idle) {
+            Limit::Processor if leaves_processors(statistics) => Limit::Workers,
+            limit => limit,
+        }
     }
+}
+
+/// Whether there was a processor without a worker for much of the time, and the workers had one
+/// whenever they wanted it.
+fn leaves_processors(statistics: &Statistics) -> bool {
+    let is_asked = statistics
+        .jobs
+        .is_some_and(|jobs| jobs < statistics.processors);
+    let at_work = average(&spans(statistics), |point| point.workers);
+    let is_few = is_asked || at_work > 0.0 && at_work + 0.5 < statistics.processors as f64;
+    is_few && !is_crowded(statistics)
+}
+
+/// Whether workers queued for a processor for a large part of the time that they computed, while
+/// most of the processors' time went to somebody else.
+fn is_crowded(statistics: &Statistics) -> bool {
+    statistics.run_delay_us > statistics.cpu_us / 2
+        && busy_share(statistics).is_none_or(|share| share < BUSY_SHARE)
 }
 
 /// What limited the runs of one name. Idle time is not known of each.
@@ -85,7 +109,7 @@ pub fn explanation(statistics: &Statistics) -> String {
     });
     match limit(statistics) {
         Limit::Unknown => "Nothing was recorded that tells what limited the run.".to_owned(),
-        Limit::Processor if statistics.run_delay_us > statistics.cpu_us => {
+        Limit::Processor if is_crowded(statistics) => {
             let why = if statistics.in_flight_max <= statistics.processors {
                 "Other programs kept the processors busy"
             } else {
@@ -100,7 +124,18 @@ pub fn explanation(statistics: &Statistics) -> String {
         }
         Limit::Processor => format!(
             "The processors limited the run: workers computed or queued for a processor for {} \
-             ({} of their time){busy}. More workers would not help; more processors would.",
+             ({} of their time){busy}. {}",
+            duration(computing),
+            share(computing),
+            if busy_share(statistics).is_none_or(|share| share >= BUSY_SHARE) {
+                "More workers would not help; more processors would."
+            } else {
+                "More workers would help little; faster processors would."
+            }
+        ),
+        Limit::Workers => format!(
+            "The number of workers limited the run: workers computed for {} ({} of their time){busy}. \
+             More workers (-j) would help.",
             duration(computing),
             share(computing)
         ),
@@ -122,7 +157,7 @@ pub fn explanation(statistics: &Statistics) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_engine::Phase;
+    use hedgerow_engine::{Phase, Point};
 
     fn statistics(cpu_us: u64, wait_us: u64, starved_us: u64) -> Statistics {
         Statistics {
@@ -185,6 +220,61 @@ mod tests {
         assert!(explanation(&more).contains(" There were too many workers, or other "));
         assert!(
             words.contains("computed for 100 ms, 5 % of the time of 2 processors"),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn fewer_workers_than_processors_could_be_more() {
+        let one = Statistics {
+            jobs: Some(1),
+            ..statistics(600_000, 100_000, 0)
+        };
+        assert_eq!(limit(&one), Limit::Workers);
+        assert_eq!(
+            explanation(&one),
+            "The number of workers limited the run: workers computed for 600 ms (86 % of their \
+             time), 30 % of the time of 2 processors. More workers (-j) would help."
+        );
+        // Two stages with a worker each, of which one is at work at a time.
+        let point = Point {
+            at_us: 1_000_000,
+            workers: 1,
+            target: 2,
+            ..Point::default()
+        };
+        let by_turns = Statistics {
+            series: vec![point],
+            ..statistics(900_000, 500_000, 0)
+        };
+        assert_eq!(limit(&by_turns), Limit::Workers);
+        let both = Statistics {
+            series: vec![Point {
+                workers: 2,
+                ..point
+            }],
+            ..by_turns
+        };
+        assert_eq!(limit(&both), Limit::Processor);
+        let words = explanation(&both);
+        assert!(
+            words.ends_with(" More workers would help little; faster processors would."),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn a_busy_machine_is_told_however_few_workers_there_are() {
+        let crowded = Statistics {
+            jobs: Some(1),
+            in_flight_max: 1,
+            run_delay_us: 400_000,
+            ..statistics(600_000, 0, 0)
+        };
+        assert_eq!(limit(&crowded), Limit::Processor);
+        let words = explanation(&crowded);
+        assert!(
+            words.ends_with(" 400 ms. Other programs kept the processors busy."),
             "{words}"
         );
     }

@@ -78,6 +78,25 @@ fn round_up(value: f64) -> f64 {
     steps.iter().find(fits).copied().unwrap_or(10.0) * power
 }
 
+/// A time in seconds since 1970, as a date and a time of UTC.
+pub fn date(seconds: u64) -> String {
+    // A file may claim any time; four digits have room for years up to 9999.
+    let seconds = seconds.min(253_402_300_799);
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Counted in eras of 400 years from the first of March of the year 0, so that a leap day is the
+    // last of its year.
+    let day = days + 719_468;
+    let (era, of_era) = (day / 146_097, day % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
 /// Formats microseconds with a suitable unit.
 pub fn duration(us: u64) -> String {
     let value = us as f64;
@@ -142,6 +161,20 @@ mod tests {
         }
         let time = Scale::linear(123_456.0, 800.0).ticks(80.0);
         assert_eq!(time[1], 20_000.0);
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, words) in [
+            (0, "1970-01-01 00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59 UTC"),
+            (951_868_800, "2000-03-01 00:00 UTC"),
+            (1_709_164_800, "2024-02-29 00:00 UTC"),
+            (1_735_689_599, "2024-12-31 23:59 UTC"),
+            (u64::MAX, "9999-12-31 23:59 UTC"),
+        ] {
+            assert_eq!(date(seconds), words);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Statistics in words, the most important first.
 
 use super::limit::explanation;
-use super::scale::{duration, grouped, quantity};
+use super::scale::{date, duration, grouped, quantity};
 use super::timeline::{average, longest_starved, running_us, spans};
 use hedgerow_engine::Statistics;
 use std::fmt::Write;
@@ -16,11 +16,26 @@ pub fn summary(statistics: &Statistics) -> String {
         text = text + &explanation(statistics) + "\n";
     }
     text.push('\n');
-    for (subject, words) in lines(statistics) {
+    let described = described(statistics).map(|words| ("command", words));
+    for (subject, words) in described.into_iter().chain(lines(statistics)) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{subject:<16}{words}");
     }
     text
+}
+
+/// What was run, with which version, and when, as far as that is known.
+pub fn described(statistics: &Statistics) -> Option<String> {
+    let parts = [
+        statistics.command.as_deref().map(printable),
+        statistics
+            .version
+            .as_ref()
+            .map(|version| format!("hedgerow {}", printable(version))),
+        statistics.started_s.map(date),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Whether workers ever ran out of work.

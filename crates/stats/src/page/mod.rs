@@ -4,10 +4,10 @@
 mod pictures;
 mod tables;
 
-use super::figures::faster;
+use super::figures::{different_commands, faster};
 use super::limit::explanation;
 use super::plot;
-use super::summary::{printable, verdict};
+use super::summary::{described, printable, verdict};
 use super::svg::escaped;
 use super::Named;
 use std::fmt::Write;
@@ -94,6 +94,9 @@ pub fn page(first: Named<'_>, second: Option<Named<'_>>) -> String {
 fn findings(html: &mut Html, runs: &[Named<'_>]) {
     if let [first, second] = runs {
         html.paragraph("verdict", &faster(*first, *second));
+        if let Some(words) = different_commands(*first, *second) {
+            html.paragraph("verdict", &words);
+        }
     }
     for run in runs {
         let name = match runs.len() {
@@ -101,7 +104,10 @@ fn findings(html: &mut Html, runs: &[Named<'_>]) {
             _ => printable(run.name) + ": ",
         };
         html.paragraph("verdict", &(name.clone() + &explanation(run.statistics)));
-        html.paragraph("", &(name + &verdict(run.statistics)));
+        html.paragraph("", &(name.clone() + &verdict(run.statistics)));
+        if let Some(words) = described(run.statistics) {
+            html.paragraph("", &(name + &words));
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::failure::{Failure, FATAL, REFUSED, USAGE};
 use crate::global::Color;
 use crate::output::{colors_errors, Output};
 use crate::walk::NOT_STARTED;
+use hedgerow::numbers::in_plain_words;
 use hedgerow_fs::StandardOutput;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -142,6 +143,7 @@ pub fn show(error: &clap::Error, color: Color) -> bool {
     } else {
         rendered.to_string()
     };
+    let text = in_plain_words(&text);
     // `StandardOutput` remembers a failed write; a failure of standard error cannot be reported.
     let _ = if is_help {
         StandardOutput.write_all(text.as_bytes())

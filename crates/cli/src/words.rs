@@ -9,6 +9,7 @@ use crate::spelling::spelled_out;
 use crate::trees;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::ValueEnum;
+use hedgerow::numbers::in_plain_words;
 use hedgerow::shim;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -160,7 +161,7 @@ pub fn sentence(error: &clap::Error) -> String {
     if lacks_command(error) {
         return "a command is missing".to_owned();
     }
-    let text = error.to_string();
+    let text = in_plain_words(&error.to_string());
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").trim_end().to_owned()
 }

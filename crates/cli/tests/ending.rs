@@ -207,6 +207,37 @@ fn without_output(command: &Command) -> Command {
 }
 
 #[test]
+fn numbers_that_are_none_are_told_in_plain_words() {
+    for (words, told) in [
+        (
+            "image create --set-uid x . image",
+            "'--set-uid <N>': not a number",
+        ),
+        (
+            "repack --geometric=x",
+            "'--geometric <FACTOR>': not a number",
+        ),
+        ("walk --max-depth=", "'--max-depth <N>': no number is given"),
+        (
+            "walk --max-depth 99999999999999999999",
+            "'--max-depth <N>': too large",
+        ),
+        (
+            "repack --geometric=99999999999",
+            ": 99999999999 is not a number from 0 to 4294967295",
+        ),
+    ] {
+        for more in [&[][..], &["--json"]] {
+            let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
+            let words = command.args(words.split(' ')).args(more);
+            let output = words.output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(said.contains(told), "{said}");
+        }
+    }
+}
+
+#[test]
 fn every_command_is_in_the_table() {
     let scene = Scene::new();
     let help = scene.command("--help").output().unwrap().stdout;

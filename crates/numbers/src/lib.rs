@@ -152,9 +152,69 @@ pub fn noun_for(number: u64, noun: &str) -> String {
     }
 }
 
+/// A message in which the reasons of Rust's own parsers of numbers have words that everybody knows.
+pub fn in_plain_words(message: &str) -> String {
+    const REASONS: [(&str, &str); 7] = [
+        ("invalid digit found in string", "not a number"),
+        (
+            "cannot parse integer from empty string",
+            "no number is given",
+        ),
+        ("number too large to fit in target type", "too large"),
+        ("number too small to fit in target type", "too small"),
+        (
+            "number would be zero for non-zero type",
+            "it must be 1 or more",
+        ),
+        ("invalid float literal", "not a number"),
+        ("cannot parse float from empty string", "no number is given"),
+    ];
+    let plain = |text: String, (reason, words): &(&str, &str)| text.replace(reason, words);
+    let text = REASONS.iter().fold(message.to_owned(), plain);
+    let Some((before, after)) = text.split_once(" is not in ") else {
+        return text;
+    };
+    let end = after.find(|it: char| !it.is_ascii_digit() && !"-.=".contains(it));
+    let (range, rest) = after.split_at(end.unwrap_or(after.len()));
+    match range.split_once("..=") {
+        Some((from, to)) => format!("{before} is not a number from {from} to {to}{rest}"),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_of_parsers_are_in_plain_words() {
+        let reason = |text: &str| text.parse::<u32>().unwrap_err().to_string();
+        for (message, words) in [
+            (reason("x"), "not a number"),
+            (reason(""), "no number is given"),
+            (reason("99999999999"), "too large"),
+            (
+                "0".parse::<std::num::NonZeroU8>().unwrap_err().to_string(),
+                "it must be 1 or more",
+            ),
+            (
+                i8::from_str_radix("-999", 10).unwrap_err().to_string(),
+                "too small",
+            ),
+            ("x".parse::<f64>().unwrap_err().to_string(), "not a number"),
+            (
+                "".parse::<f64>().unwrap_err().to_string(),
+                "no number is given",
+            ),
+            (
+                "error: 9 is not in 0..=7\n".into(),
+                "error: 9 is not a number from 0 to 7\n",
+            ),
+            ("he is not in Rome".into(), "he is not in Rome"),
+        ] {
+            assert_eq!(in_plain_words(&message), words);
+        }
+    }
 
     #[test]
     fn integers_have_a_sign_a_radix_and_a_unit() {

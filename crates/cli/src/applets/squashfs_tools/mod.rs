@@ -10,6 +10,7 @@ pub mod unsquashfs;
 
 use super::console::Console;
 use clap::{CommandFactory, Parser};
+use hedgerow::numbers::in_plain_words;
 use single_dash::Grammar;
 use std::ffi::OsString;
 
@@ -42,7 +43,7 @@ fn parse<T: Parser>(console: Console, grammar: &Grammar, words: Vec<OsString>) -
     let own = OsString::from(console.name);
     let parsed = T::try_parse_from([own].into_iter().chain(words));
     parsed.map_err(|error| {
-        let text = single_dash::shown(&error.to_string());
+        let text = single_dash::shown(&in_plain_words(&error.to_string()));
         let text = text.trim_start_matches("error: ").trim_end().to_owned();
         failed(format!("{text}\n{}: -help lists the options", console.name))
     })

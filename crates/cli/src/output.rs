@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
 
 #[derive(Default)]
 pub struct Output {
@@ -20,6 +21,8 @@ pub struct Output {
     json: bool,
     /// Whether the document about the end of the command was written.
     has_ended: AtomicBool,
+    /// The last error that was told, with JSON: the document about the end repeats it.
+    last_error: Mutex<Option<String>>,
 }
 
 impl Output {
@@ -124,7 +127,9 @@ impl Output {
     /// With JSON, a command that ends with another code than 0 says so in its last document.
     pub fn conclude(&self, code: u8, shape: Shape) {
         if self.json && code != 0 && !self.has_ended.load(Ordering::Relaxed) {
-            self.tell("error", "31", &end_words(code, shape), None, Some(code));
+            let last = self.last_error.lock().ok().and_then(|mut last| last.take());
+            let words = last.unwrap_or_else(|| end_words(code, shape).to_owned());
+            self.tell("error", "31", &words, None, Some(code));
         }
     }
 
@@ -153,6 +158,9 @@ impl Output {
                 "schema": "hedgerow.message.v1", "severity": severity,
                 "message": message.to_string(), "hint": hint, "exit_code": exit_code,
             });
+            if let (Ok(mut last), "error" | "fatal") = (self.last_error.lock(), severity) {
+                *last = Some(message.to_string());
+            }
             return self.line(document);
         }
         let label = self.paint(&format!("{severity}:"), color);

@@ -121,6 +121,11 @@ fn the_last_document_of_a_failed_run_is_an_error() {
         assert!(["error", "fatal"]
             .map(Value::from)
             .contains(&last["severity"]));
+        // What went wrong stands in the last document, too.
+        let errors = before.iter().filter(|it| it["severity"] == "error");
+        if let Some(error) = errors.last() {
+            assert_eq!(last["message"], error["message"], "{words}");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::global::{Global, Workers};
 use crate::output::Output;
 use hedgerow::numbers::counted;
 use hedgerow::repository::Repository;
-use hedgerow::{CancelToken, Execution, Jobs, Level, Recorder, WORKERS_LIMIT};
+use hedgerow::{CancelToken, Execution, Jobs, Level, Recorder, AUTO_LIMIT, WORKERS_LIMIT};
 use std::sync::Arc;
 
 /// The number of workers from `--jobs`, cancellation by the user's interrupt, and what records the
@@ -47,13 +47,21 @@ pub fn tell_places(global: &Global, repository: &Repository) {
 /// Why workers are as many as they are, where nobody asked for a number.
 pub const UNASKED: &str = "nothing sets their number";
 
+/// The same where nothing is measured.
+pub fn tell_threads(global: &Global, execution: &Execution, otherwise: &str) {
+    let why = global.jobs.map_or(otherwise, |_| "--jobs");
+    tell_workers(global, Jobs::Fixed(execution.threads()), why);
+}
+
 /// Tells how many workers there are, and why, if the user wants to know.
 pub fn tell_workers(global: &Global, jobs: Jobs, why: &str) {
     let words = || {
         let processors = counted(hedgerow_fs::cpu::available(), "processor");
         match (jobs, global.jobs) {
             (Jobs::Auto, _) => {
-                format!("workers: as many as keep {processors} busy, by measuring ({why})")
+                format!(
+                    "workers: up to {AUTO_LIMIT}, chosen by measuring, for {processors} ({why})"
+                )
             }
             (Jobs::Fixed(count), Some(Workers::PerProcessor)) => {
                 format!("workers: {count}, one for each of {processors} ({why})")

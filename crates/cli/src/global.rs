@@ -23,7 +23,7 @@ pub struct Global {
     /// Print more; repeat for even more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Show progress even if standard error is not a terminal
+    /// Show progress, if the command has any, even off a terminal, and at the end what was done
     #[arg(long, global = true, overrides_with = "no_progress")]
     pub progress: bool,
     /// Show no progress

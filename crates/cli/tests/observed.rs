@@ -146,12 +146,26 @@ fn verbose_commands_tell_their_workers_and_why() {
     assert!(told(&["-v", "-j5", "walk"]).contains("workers: 5 (--jobs)\n"));
     let words = ["-v", "-j5000", "walk"];
     assert!(told(&words).contains("workers: 1024, the maximum, in place of 5000 (--jobs)\n"));
-    assert!(told(&["-v", "walk"]).contains("busy, by measuring (nothing sets their number)\n"));
+    assert!(told(&["-v", "walk"]).starts_with("workers: up to 64, chosen by measuring, for "));
     let words = ["-v", "checkout", "-f", "--workers=2"];
     assert!(told(&words).contains("workers: 2 (--workers; 1 for fewer than 100 files)\n"));
     repository.git(&["config", "checkout.workers", "4"]);
     assert!(told(&["-v", "reset", "--hard"]).contains("workers: 4 (checkout.workers; "));
     assert!(!told(&["checkout", "-f"]).contains("workers:"));
+    let index = std::fs::read_dir(repository.root.join(".git/objects/pack")).unwrap();
+    let index = index.map(|entry| entry.unwrap().path());
+    let index = index.filter(|path| path.extension().is_some_and(|it| it == "idx"));
+    let index = index.last().unwrap().to_str().unwrap().to_owned();
+    for words in [
+        &["-v", "archive", "-o", ".git/archive.tar", "HEAD"][..],
+        &["-v", "rev-list", "--count", "HEAD"],
+        &["-v", "verify-pack", &index],
+        &["-v", "multi-pack-index", "write"],
+        &["-v", "multi-pack-index", "write", "--bitmap"],
+    ] {
+        let told = told(words);
+        assert_eq!(told.matches("workers: ").count(), 1, "{words:?}: {told}");
+    }
 }
 
 #[test]
@@ -164,14 +178,27 @@ fn progress_off_a_terminal_has_a_last_line_however_short_the_run() {
         ),
         (
             &["--progress", "image", "create", "git:HEAD", ".git/image"],
-            "Packing: ",
+            "Packing: 100% (301/301), ",
+        ),
+        (
+            &["--progress", "image", "verify", ".git/image"],
+            "Checking: 301 entries, ",
+        ),
+        (&["--progress", "walk", "--summary"], "Listing: "),
+        (&["--progress", "status"], "Comparing files: 300 files, "),
+        (
+            &["--progress", "archive", "-o", ".git/archive", "HEAD"],
+            "Archiving: 300 entries, ",
         ),
     ] {
         let told = hedgerow(&repository, words, None).stderr;
         let line = told.lines().find(|line| line.starts_with(expected));
         let line = line.unwrap_or_else(|| panic!("{words:?}: {told}"));
-        assert!(line.contains("/s, done in 0."), "{line}");
+        let unit = ["entries/s, done in ", "files/s, done in "];
+        assert!(unit.iter().any(|unit| line.contains(unit)), "{line}");
     }
+    let told = hedgerow(&repository, &["--progress", "restore", "."], None).stderr;
+    assert!(told.contains("Updating files: 0 files, done in "), "{told}");
     repository.git(&["checkout", "-q", "-f"]);
     let told = hedgerow(&repository, &["checkout", "-q", "-f", "--progress"], None);
     assert_eq!(told.stderr, "");

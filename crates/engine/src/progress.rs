@@ -1,7 +1,7 @@
 //! Progress of some work, for display while it runs.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A part of some work with a count of its own. The parts follow each other in the order of the
 /// variants.
@@ -28,11 +28,14 @@ pub enum Stage {
     Files,
     /// Passing entries from a source to a sink.
     Entries,
+    /// Compressing and storing the contents of an image: the steps are bytes. That is done while
+    /// entries are read, so the total is known after the last of them.
+    Contents,
 }
 
 impl Stage {
     /// All stages, in their order.
-    pub const ALL: [Stage; 10] = [
+    pub const ALL: [Stage; 11] = [
         Stage::Counting,
         Stage::Compressing,
         Stage::Writing,
@@ -43,6 +46,7 @@ impl Stage {
         Stage::Bitmaps,
         Stage::Files,
         Stage::Entries,
+        Stage::Contents,
     ];
 }
 
@@ -59,6 +63,7 @@ impl fmt::Display for Stage {
             Stage::Bitmaps => "Building bitmaps",
             Stage::Files => "Updating files",
             Stage::Entries => "Processing entries",
+            Stage::Contents => "Compressing and storing",
         })
     }
 }
@@ -97,6 +102,19 @@ impl Steps {
         self.total.fetch_add(steps, Ordering::Relaxed);
     }
 
+    /// Sets the total number of steps, if it is unknown.
+    pub fn expect_all(&self, steps: u64) {
+        // Whoever set it first knew it.
+        let _ = self
+            .total
+            .compare_exchange(0, steps, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// No step will follow: those done are all.
+    pub fn end(&self) {
+        self.total.store(self.done(), Ordering::Relaxed);
+    }
+
     /// Adds to the number of steps done.
     pub fn step(&self, steps: u64) {
         self.done.fetch_add(steps, Ordering::Relaxed);
@@ -117,6 +135,7 @@ impl Steps {
 #[derive(Debug, Default)]
 pub struct Progress {
     stages: [Steps; Stage::ALL.len()],
+    is_watched: AtomicBool,
 }
 
 impl Progress {
@@ -125,12 +144,23 @@ impl Progress {
         &self.stages[stage as usize]
     }
 
+    /// Somebody will show this: totals that take some work to find out are wanted.
+    pub fn watch(&self) {
+        self.is_watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody shows this.
+    pub fn is_watched(&self) -> bool {
+        self.is_watched.load(Ordering::Relaxed)
+    }
+
     /// The stage in progress, or the last one if all are over; `None` before the first step is
     /// known.
     pub fn current(&self) -> Option<(Stage, &Steps)> {
         let started = |stage: &Stage| {
             let steps = self.stage(*stage);
-            steps.total() > 0 || steps.done() > 0
+            // Contents are stored while entries are read.
+            steps.total() > 0 || steps.done() > 0 && *stage != Stage::Contents
         };
         let stage = Stage::ALL.into_iter().rev().find(started)?;
         Some((stage, self.stage(stage)))
@@ -159,5 +189,13 @@ mod tests {
         assert_eq!(stage, Stage::Writing);
         assert_eq!((steps.done(), steps.total(), steps.bytes()), (1, 2, 10));
         assert!(!steps.is_over());
+        progress.stage(Stage::Entries).step(1);
+        progress.stage(Stage::Contents).step(1);
+        assert_eq!(progress.current().unwrap().0, Stage::Entries);
+        progress.stage(Stage::Entries).end();
+        progress.stage(Stage::Entries).expect_all(7);
+        assert_eq!(progress.stage(Stage::Entries).total(), 1);
+        progress.stage(Stage::Contents).expect(2);
+        assert_eq!(progress.current().unwrap().0, Stage::Contents);
     }
 }

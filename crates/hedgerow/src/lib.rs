@@ -78,6 +78,7 @@ pub mod listing;
 pub mod merge;
 pub mod pack;
 pub mod plumbing;
+pub mod progress;
 pub mod read_tree;
 pub mod repository;
 pub mod reset;
@@ -93,7 +94,8 @@ pub mod walk;
 pub mod worktrees;
 
 pub use hedgerow_engine::{
-    CancelToken, Execution, Jobs, Level, Log, Progress, Recorder, Stage, Steps, WORKERS_LIMIT,
+    CancelToken, Execution, Jobs, Level, Log, Progress, Recorder, Stage, Steps, AUTO_LIMIT,
+    WORKERS_LIMIT,
 };
 pub use hedgerow_git::ObjectId;
 pub use repository::{Environment, Repository};

@@ -33,8 +33,10 @@
 //! # }
 //! ```
 
+mod counted;
 mod rows;
 
+pub use counted::{Counted, CountedWorker};
 pub use hedgerow_engine::Failure;
 pub use hedgerow_fs::{stat_path, FileKind, Listing, OpenDirectory, ReadBuffer, Stat, Timestamp};
 pub use hedgerow_tree::{Entry, Metadata, NodeKind, Omission};

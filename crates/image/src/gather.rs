@@ -77,7 +77,7 @@ pub enum ContentId {
 }
 
 impl Gathered {
-    fn held_bytes(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         match self {
             Gathered::Piece {
                 bytes: Bytes::Data(bytes),
@@ -137,7 +137,8 @@ enum Job {
     Skipped(NodeError),
 }
 
-/// Reads the entries of `items` and sends the results in their order. Ends early with
+/// Reads the entries of `items` and sends the results in their order. Returns how many bytes they
+/// hold together. Ends early with
 /// [`WriteError::Cancelled`] if the receiver is gone.
 pub fn gather<T: Into<Item>>(
     items: impl Iterator<Item = Result<T, NodeError>> + Send,
@@ -146,7 +147,7 @@ pub fn gather<T: Into<Item>>(
     options: GatherOptions,
     (large, buffers): (&LargeFiles, &Buffers),
     sender: &SyncSender<Vec<Gathered>>,
-) -> Result<(), WriteError> {
+) -> Result<u64, WriteError> {
     let jobs = Jobs {
         large_files: large,
         buffers,
@@ -166,18 +167,19 @@ pub fn gather<T: Into<Item>>(
             .collect::<Result<Vec<Gathered>, WriteError>>()
     };
     let send = |batch| sender.send(batch).map_err(|_| WriteError::Cancelled);
-    let (mut batch, mut bytes) = (Vec::new(), 0);
+    let (mut batch, mut bytes, mut sum) = (Vec::new(), 0, 0);
     let commit = |_, gathered: Vec<Gathered>| {
         bytes += gathered.iter().map(Gathered::held_bytes).sum::<usize>();
         batch.extend(gathered);
         if bytes < BATCH_BYTES && batch.len() < BATCH_ENTRIES {
             return Ok(());
         }
-        bytes = 0;
+        sum += std::mem::take(&mut bytes) as u64;
         send(std::mem::take(&mut batch))
     };
     run_ordered(workers, window, jobs, |_| (), work, commit)?;
-    send(batch)
+    send(batch)?;
+    Ok(sum + bytes as u64)
 }
 
 /// Converts an error about a single entry into a skipped entry, if the options say so.

@@ -124,6 +124,9 @@ pub struct Batch<B> {
     pub events: Vec<Event<B>>,
     /// Number of bytes of the blocks in them.
     pub bytes: usize,
+    /// Number of bytes that were read since the batch before, whatever of them is stored: the steps
+    /// of [`Stage::Contents`](hedgerow_engine::Stage::Contents).
+    pub gathered_bytes: u64,
 }
 
 /// Options of the plan.
@@ -211,6 +214,7 @@ impl<'l, G: Iterator<Item = Gathered>> Planner<'l, G> {
     }
 
     fn take(&mut self, gathered: Gathered) {
+        self.batch.gathered_bytes += gathered.held_bytes() as u64;
         match gathered {
             Gathered::Other(entry) => self.push(0, Event::Other(entry)),
             Gathered::Skipped(error) => {
@@ -602,5 +606,6 @@ fn empty_batch() -> Batch<Block> {
     Batch {
         events: Vec::new(),
         bytes: 0,
+        gathered_bytes: 0,
     }
 }

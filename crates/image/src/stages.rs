@@ -6,7 +6,7 @@ use crate::gather::{gather, GatherOptions, Gathered};
 use crate::item::Item;
 use crate::plan::{PlanOptions, Planner};
 use crate::WriteError;
-use hedgerow_engine::{Jobs, Options, Window};
+use hedgerow_engine::{Jobs, Options, Progress, Stage, Window};
 use hedgerow_fs::threads::start_scoped;
 use hedgerow_tree::NodeError;
 use std::sync::mpsc::{sync_channel, Receiver};
@@ -22,7 +22,8 @@ const WAITING: usize = 4;
 pub type Arriving = std::iter::Flatten<<Receiver<Vec<Gathered>> as IntoIterator>::IntoIter>;
 
 /// Reads the contents of `items` with `readers`, plans them, and has `pack` store the plan's
-/// batches at the same time.
+/// batches at the same time. After the last item [`Stage::Entries`] ends; when all contents are read,
+/// [`Stage::Contents`] has a total; `pack` counts its steps, see [`Batch::gathered_bytes`](crate::plan::Batch).
 ///
 /// # Errors
 /// An entry cannot be read, or `pack` failed.
@@ -31,20 +32,22 @@ pub fn store_contents<I: Into<Item>, R>(
     readers: &Options,
     (wanted, plan): (GatherOptions, PlanOptions),
     buffers: &Buffers,
+    progress: &Progress,
     pack: impl FnOnce(Planner<'_, Arriving>) -> Result<R, WriteError>,
 ) -> Result<R, WriteError> {
     let large = &LargeFiles::default();
     let (sender, receiver) = sync_channel(WAITING);
+    let end = || {
+        progress.stage(Stage::Entries).end();
+        None
+    };
+    let items = items.chain(std::iter::from_fn(end));
     std::thread::scope(|threads| {
         let read = move || {
-            gather(
-                items,
-                readers,
-                window(readers),
-                wanted,
-                (large, buffers),
-                &sender,
-            )
+            let window = window(readers);
+            let bytes = gather(items, readers, window, wanted, (large, buffers), &sender)?;
+            progress.stage(Stage::Contents).expect(bytes);
+            Ok(())
         };
         let readers = start_scoped(threads, "gather", read)?;
         let batches = Planner::new(receiver.into_iter().flatten(), large, buffers, plan);

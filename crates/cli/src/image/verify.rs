@@ -5,12 +5,14 @@ use crate::execution;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
+use crate::progress::Meter;
 use crate::report::Path;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
 use hedgerow::image::verity::parse_root_hash;
 use hedgerow::image::{verify_with, Coverage, Damage, Report, VerifyError};
 use hedgerow::numbers::counted;
+use hedgerow::Stage;
 use hedgerow_fs::ReadFile;
 use serde::Serialize;
 
@@ -64,7 +66,9 @@ pub fn run(command: &Verify, global: &Global, output: &Output) -> Result<u8, Fai
     let file = ReadFile::open(&from_directory(global, named));
     let file = file.map_err(|error| unreadable(named, error.into()))?;
     let offset = command.place.offset;
+    let meter = Meter::start(global, "Checking", &execution.progress, Stage::Entries);
     let verified = verify_with(Box::new(file), offset, root_hash.as_ref(), &execution);
+    drop(meter);
     let report = verified.map_err(|error| match error {
         VerifyError::Open(error) => unreadable(named, error),
         VerifyError::Cancelled => interrupted_by_user(),

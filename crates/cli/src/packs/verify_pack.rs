@@ -2,6 +2,7 @@
 
 use super::pack_objects::asked_threads;
 use crate::environment;
+use crate::execution::tell_threads;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
@@ -41,6 +42,7 @@ pub fn run(command: &VerifyPack, global: &Global, output: &Output) -> Result<u8,
         statistics: is_verbose || command.stat_only,
         ..IndexOptions::new(hash)
     };
+    tell_threads(global, &options.execution, "pack.threads or the processors");
     let mut code = 0;
     for word in &command.packs {
         let shown = pack_of(word);

@@ -3,9 +3,8 @@
 use super::is_wanted;
 use crate::environment;
 use crate::global::Global;
-use hedgerow::display::humanised;
+pub use hedgerow::progress::Phase;
 use hedgerow_fs::threads::start;
-use std::borrow::Cow;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
@@ -16,21 +15,6 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(250);
 /// Delay before progress of usually short phases is shown, in seconds.
 const DELAY_SECONDS: u64 = 2;
-
-/// The progress of one phase of a command.
-#[derive(Clone, Debug, Default)]
-pub struct Phase {
-    /// Its title in git.
-    pub title: Cow<'static, str>,
-    /// Completed steps. A phase that ends with none is not shown.
-    pub done: u64,
-    /// The total number of steps, if known.
-    pub total: Option<u64>,
-    /// Bytes transferred, if they are to be shown.
-    pub bytes: Option<u64>,
-    /// Whether the phase has ended.
-    pub is_over: bool,
-}
 
 /// When progress is shown.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +150,7 @@ impl Screen {
             let is_over = phase.is_over || is_end;
             let is_begun = phase.done > 0 || !is_over && phase.total.is_some_and(|total| total > 0);
             if is_begun {
-                text += &line(phase, self.start.elapsed(), is_over);
+                text += &phase.line(self.start.elapsed(), is_over);
             }
             if !is_over {
                 break;
@@ -176,52 +160,5 @@ impl Screen {
         }
         // If standard error is gone, there is nowhere left to report it.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
-    }
-}
-
-fn line(phase: &Phase, time: Duration, is_over: bool) -> String {
-    let Phase { title, done, .. } = phase;
-    let amount = match phase.total {
-        Some(total) => {
-            let percent = u128::from(*done) * 100 / u128::from(total.max(1));
-            format!("{percent:>3}% ({done}/{total})")
-        }
-        None => done.to_string(),
-    };
-    let bytes = phase.bytes.map(|bytes| {
-        let milliseconds = time.as_millis().max(1);
-        let rate = u128::from(bytes) * 1000 / milliseconds;
-        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
-        format!(", {} | {}/s", humanised(bytes), humanised(rate))
-    });
-    let end = if is_over { ", done.\n" } else { "\r" };
-    format!("{title}: {amount}{}{end}", bytes.unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{line, Phase};
-    use std::time::Duration;
-
-    #[test]
-    fn lines_are_those_of_git() {
-        let phase = Phase {
-            title: "Writing objects".into(),
-            done: 3,
-            total: Some(4),
-            bytes: Some(2048),
-            is_over: false,
-        };
-        assert_eq!(
-            line(&phase, Duration::from_secs(2), false),
-            "Writing objects:  75% (3/4), 2.00 KiB | 1024 bytes/s\r"
-        );
-        let phase = Phase {
-            title: "Enumerating objects".into(),
-            done: 7,
-            ..Phase::default()
-        };
-        let shown = line(&phase, Duration::ZERO, true);
-        assert_eq!(shown, "Enumerating objects: 7, done.\n");
     }
 }

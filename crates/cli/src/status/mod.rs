@@ -15,11 +15,13 @@ use crate::execution;
 use crate::failure::{Failure, PARTIAL};
 use crate::global::Global;
 use crate::output::Output;
+use crate::progress::Meter;
 use crate::statistics;
 use document::Document;
 use hedgerow::display::PathStyle;
 use hedgerow::repository::{CurrentBranch, Repository};
 use hedgerow::status::{status, Remark, Status as FoundStatus};
+use hedgerow::Stage;
 use long::{long, LongOptions};
 use porcelain::{porcelain, PorcelainOptions};
 use settings::{Form, Settings};
@@ -32,7 +34,10 @@ pub fn run(command: &Status, global: &Global, output: &Output) -> Result<u8, Fai
     execution::tell_places(global, &repository);
     let mut settings = Settings::resolve(&repository, command, global.color)?;
     settings.options.execution = execution;
+    let progress = &settings.options.execution.progress;
+    let meter = Meter::of_our_own(global, "Comparing files", progress, Stage::Files);
     let found = status(&repository, &settings.options)?;
+    drop(meter);
     for remark in &found.remarks {
         match remark {
             Remark::Error(text) => output.error(text),

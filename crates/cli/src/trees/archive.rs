@@ -6,6 +6,7 @@ use crate::failure::{Failure, FATAL};
 use crate::git_options::{self, GitOption, GitOptions};
 use crate::global::Global;
 use crate::output::Output;
+use crate::progress::Meter;
 use crate::statistics;
 use bstr::{BStr, BString, ByteSlice};
 use clap::Args;
@@ -13,6 +14,7 @@ use hedgerow::archive::{
     write_archive, ArchiveFormat, ArchiveOutput, ExtraFile, TarOptions, FORMATS,
 };
 use hedgerow::repository::Repository;
+use hedgerow::Stage;
 use hedgerow_fs::{Destination, StandardOutput};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -140,8 +142,7 @@ pub fn spelled_out(words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
 }
 
 pub fn run(command: &Archive, global: &Global, output: &Output) -> Result<u8, Failure> {
-    // What -v prints is git's: only the names of the files.
-    let execution = execution::configurable(global)?;
+    let execution = execution::interruptible(global)?;
     if command.list {
         if let Some(word) = command.words.first() {
             let word = word.as_bytes().as_bstr();
@@ -168,7 +169,10 @@ pub fn run(command: &Archive, global: &Global, output: &Output) -> Result<u8, Fa
         execution: execution.clone(),
     };
     let revision = revision.as_bytes().as_bstr();
+    let meter = Meter::of_our_own(global, "Archiving", &execution.progress, Stage::Entries);
+    let steps = execution.progress.stage(Stage::Entries);
     let mut told = |path: &BStr| {
+        steps.step(1);
         if global.verbose > 0 {
             output.error_line(path);
         }
@@ -197,6 +201,7 @@ pub fn run(command: &Archive, global: &Global, output: &Output) -> Result<u8, Fa
             }
         }
     }
+    drop(meter);
     statistics::tell(global, &execution, output)?;
     Ok(0)
 }

@@ -13,9 +13,10 @@ use crate::execution;
 use crate::failure::{Failure, INTERRUPTED, PARTIAL};
 use crate::global::Global;
 use crate::output::Output;
+use crate::progress::Meter;
 use crate::statistics;
-use hedgerow::walk::{walk, walk_sorted, Patterns, Selection, WalkOptions};
-use hedgerow::Execution;
+use hedgerow::walk::{walk, walk_sorted, Counted, Patterns, Selection, WalkOptions};
+use hedgerow::{Execution, Stage};
 use hedgerow_fs::{OpenDirectory, StandardOutput};
 use line::Form;
 use sink::Sink;
@@ -44,12 +45,16 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
     })?;
     let options = options(command, execution);
     let sink = Sink::new(form(command, global)?, command.summary, named, output);
+    let counted = Counted::new(&sink, &options.execution);
+    let progress = &options.execution.progress;
+    let meter = Meter::start(global, "Listing", progress, Stage::Entries);
     // Totals are the same in any order.
     let walked = if command.sort && !command.summary {
-        walk_sorted(root, &path, &&sink, &options)
+        walk_sorted(root, &path, &counted, &options)
     } else {
-        walk(root, &path, &&sink, &options)
+        walk(root, &path, &counted, &options)
     };
+    drop(meter);
     let written = match walked {
         Ok(_) => sink.failure().map_or(Ok(()), Err),
         Err(hedgerow::walk::Failure::Failed(error)) => Err(error),

@@ -17,7 +17,7 @@ mod xattrs;
 
 use finish::root_position;
 use hedgerow_codec::cluster::ClusterSettings;
-use hedgerow_engine::{run_ordered, Execution, Jobs, Options};
+use hedgerow_engine::{run_ordered, Execution, Jobs, Options, Stage};
 use hedgerow_fs::OutputFile;
 use hedgerow_image::buffers::Buffers;
 use hedgerow_image::gather::GatherOptions;
@@ -280,7 +280,10 @@ fn store_contents<I: Into<Item>>(
     };
     let buffers = &Buffers::default();
     let (mut contents, readers) = (Contents::default(), options.readers());
-    stages::store_contents(items, &readers, (wanted, plan), buffers, |mut batches| {
+    let progress = &options.execution.progress;
+    let stored = progress.stage(Stage::Contents);
+    let wanted = (wanted, plan);
+    stages::store_contents(items, &readers, wanted, buffers, progress, |mut batches| {
         // The first entry of the first batch is the root.
         let mut batches = batches.by_ref().peekable();
         let Some(first) = batches.peek() else {
@@ -291,6 +294,7 @@ fn store_contents<I: Into<Item>>(
         let Some(compression) = compression else {
             for batch in batches {
                 contents.store(batch.events, options, output, tree)?;
+                stored.step(batch.gathered_bytes);
             }
             return Ok(());
         };
@@ -303,7 +307,12 @@ fn store_contents<I: Into<Item>>(
                 Ok((batch, bytes))
             }),
             |_| Worker::new(compression, block_bytes, buffers),
-            Worker::work,
+            |worker: &mut Worker, batch| {
+                let gathered_bytes = batch.gathered_bytes;
+                let events = worker.work(batch);
+                stored.step(gathered_bytes);
+                events
+            },
             |_, events| contents.store(events, options, output, tree),
         )?;
         Ok(())

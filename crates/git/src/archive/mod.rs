@@ -32,14 +32,17 @@ use bstr::BStr;
 use content::Shared;
 use hedgerow_engine::{CancelToken, Options};
 use hedgerow_fs::threads::start_scoped;
-use hedgerow_tree::{Node, NodeError};
+use hedgerow_tree::{EntryKind, Node, NodeError};
+use rules::RuleMaker;
 use source::Source;
 use std::sync::mpsc::{sync_channel, Receiver};
 use std::sync::Arc;
-use walk::Selection;
+use walk::{Selection, Walk};
 
 /// Number of batches of nodes that wait for the consumer.
 const WAITING: usize = 1;
+/// Number of entries that are counted at a time.
+const COUNTED_ENTRIES: usize = 1 << 10;
 
 /// Options for listing a commit.
 #[derive(Clone, Debug, Default)]
@@ -116,6 +119,53 @@ pub fn nodes_of_commit<T>(
     let mut warnings = source.warnings;
     warnings.extend(shared.finish());
     Ok(Archived { outcome, warnings })
+}
+
+/// Counts the entries that [`nodes_of_commit`] lists, for a total: only trees are read.
+pub struct EntryCounter<'r> {
+    walk: Walk<'r>,
+}
+
+impl<'r> EntryCounter<'r> {
+    /// Takes the arguments of [`nodes_of_commit`].
+    ///
+    /// # Errors
+    /// Like [`nodes_of_commit`].
+    pub fn new(
+        repository: &'r Repository,
+        revision: &BStr,
+        options: &ArchiveOptions,
+    ) -> Result<Self> {
+        let source = Source::resolve(repository, revision, options)?;
+        let walk = Walk::new(
+            repository,
+            source.tree,
+            RuleMaker::new(repository, options)?,
+            source.commit.is_some(),
+            Selection::default(),
+            options.cancel.clone(),
+        );
+        Ok(EntryCounter { walk: walk? })
+    }
+
+    /// The number of entries, the root included, of which `keeps` keeps what it wants by the path
+    /// and whether it is a directory.
+    ///
+    /// # Errors
+    /// A tree cannot be read, or it was cancelled.
+    pub fn count(mut self, mut keeps: impl FnMut(&[u8], bool) -> bool) -> Result<u64> {
+        let mut count = 1;
+        loop {
+            let found = self.walk.find(COUNTED_ENTRIES)?;
+            if found.is_empty() {
+                return Ok(count);
+            }
+            for entry in found {
+                let is_directory = entry.kind.is_directory() || entry.kind == EntryKind::Gitlink;
+                count += u64::from(keeps(&entry.path, is_directory));
+            }
+        }
+    }
 }
 
 /// The result of `consume`, which receives `first` and then what `convert` makes of the entries

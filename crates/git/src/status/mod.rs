@@ -58,7 +58,7 @@ use crate::worktree::state::{State, StateRules};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_engine::Level;
+use hedgerow_engine::{Level, Stage as Progress};
 use quiet::Quiet;
 use remarks::{Said, Warning};
 pub(crate) use scan::FoldedPaths;
@@ -74,7 +74,8 @@ use write_back::{may_write, write_back, News};
 /// The status of the working tree of `repository`.
 ///
 /// Refreshed stat data are written to the index, unless `options` forbid it, another process holds
-/// the lock, or the index has changed meanwhile.
+/// the lock, or the index has changed meanwhile. [`Stage::Files`](Progress::Files) counts the files of
+/// the index that were compared.
 ///
 /// Fails without a working tree, if the index or a needed object cannot be read, or if it is
 /// cancelled. Missing permissions in the working tree are warnings; other read errors are reported
@@ -101,6 +102,8 @@ fn try_to_find(repository: &Repository, options: &Options) -> Result<Status> {
     let started = Instant::now();
     let mut scanned = examine(&worktree, &old, options, pathspecs, &quiet, takes_notes)?;
     let search_time = started.elapsed();
+    let files = options.execution.progress.stage(Progress::Files);
+    files.step(old.index.entries().len() as u64);
     look_for_attributes(&mut scanned, &old.index);
     let settled = worktree.settle(&mut scanned.states, &old.index, Some(&scanned.attributes))?;
     worktree.end_filters();

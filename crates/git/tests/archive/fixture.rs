@@ -1,6 +1,6 @@
 //! A repository in a directory of its own, and what git and the library list of it.
 
-use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions};
+use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions, EntryCounter};
 use hedgerow_git::repository::{Environment, Repository};
 use hedgerow_tree::{Node, NodeError, NodeKind};
 use std::ops::Deref;
@@ -115,6 +115,10 @@ impl Repo {
             assert_eq!(ours, theirs, "{revision}");
         }
         assert_eq!(ours.len(), theirs.len(), "{revision}");
+        let (repository, options) = (self.open(), ArchiveOptions::default());
+        let counter = EntryCounter::new(&repository, revision.into(), &options).unwrap();
+        let count = counter.count(|_, _| true).unwrap();
+        assert_eq!(count, theirs.len() as u64 + 1, "{revision}, and the root");
     }
 }
 

@@ -4,10 +4,11 @@ use super::files::{own_path, FilesSource};
 use super::progress::count;
 use super::recipe::Recipe;
 use bstr::BStr;
-use hedgerow_engine::Execution;
+use hedgerow_engine::{Execution, Stage};
 use hedgerow_erofs::CreateOptions as ErofsOptions;
+use hedgerow_fs::threads::start_scoped;
 use hedgerow_fs::ReadFile;
-use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions};
+use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions, EntryCounter};
 use hedgerow_git::repository::Repository;
 use hedgerow_image::{Created, Item, WriteError};
 use hedgerow_numbers::Shard;
@@ -358,10 +359,24 @@ impl Making<'_> {
         };
         let labelled = self.labelled(recipe);
         let repository = source.repository;
-        let listed = nodes_of_commit(repository, source.revision, &archive, |nodes| {
-            let nodes = nodes.filter(kept(&source.exclude));
-            let nodes = nodes.map(|node| node.map(&labelled));
-            self.options.create(nodes, self.target)
+        let progress = &self.options.execution().progress;
+        let counter = progress
+            .is_watched()
+            .then(|| EntryCounter::new(repository, source.revision, &archive));
+        let listed = std::thread::scope(|threads| {
+            // Without a counter or a thread for it there is no total; why is found out below.
+            if let Some(Ok(counter)) = counter {
+                let count = || {
+                    let count = counter.count(keeps(&source.exclude));
+                    count.map(|count| progress.stage(Stage::Entries).expect_all(count))
+                };
+                drop(start_scoped(threads, "count", count));
+            }
+            nodes_of_commit(repository, source.revision, &archive, |nodes| {
+                let nodes = nodes.filter(kept(&source.exclude));
+                let nodes = nodes.map(|node| node.map(&labelled));
+                self.options.create(nodes, self.target)
+            })
         });
         let listed = listed.map_err(|error| match error {
             hedgerow_git::Error::Interrupted => WriteError::Cancelled,
@@ -478,20 +493,27 @@ pub(super) fn directory_of(target: &Path) -> PathBuf {
 /// Whether an entry is kept. Remembers the last excluded directory, whose entries follow it
 /// directly.
 fn kept(exclude: &Patterns) -> impl FnMut(&Result<Node, NodeError>) -> bool + '_ {
+    let mut keeps = keeps(exclude);
+    move |node| match node {
+        Ok(node) => keeps(&node.path, node.kind == NodeKind::Directory),
+        Err(_) => true,
+    }
+}
+
+/// The same for a path, and whether it is of a directory.
+fn keeps(exclude: &Patterns) -> impl FnMut(&[u8], bool) -> bool + '_ {
     let mut excluded: Option<Vec<u8>> = None;
-    move |node| {
-        let Ok(node) = node else { return true };
+    move |path, is_directory| {
         let below = |directory: &Vec<u8>| {
-            let rest = node.path.strip_prefix(directory.as_slice());
+            let rest = path.strip_prefix(directory.as_slice());
             rest.is_some_and(|rest| rest.starts_with(b"/"))
         };
-        if node.path.is_empty() || excluded.as_ref().is_some_and(below) {
-            return node.path.is_empty();
+        if path.is_empty() || excluded.as_ref().is_some_and(below) {
+            return path.is_empty();
         }
-        let is_directory = node.kind == NodeKind::Directory;
-        let is_excluded = exclude.excludes(&node.path, is_directory);
+        let is_excluded = exclude.excludes(path, is_directory);
         if is_excluded && is_directory {
-            excluded = Some(node.path.clone());
+            excluded = Some(path.to_owned());
         }
         !is_excluded
     }

@@ -1,7 +1,7 @@
 //! Checks images of all kinds, and the hash trees behind them.
 
 use super::Kind;
-use hedgerow_engine::Execution;
+use hedgerow_engine::{Execution, Stage};
 use hedgerow_erofs as erofs;
 use hedgerow_fs::ReadFile;
 use hedgerow_image::report::{Report, VerifyError};
@@ -24,7 +24,7 @@ pub fn verify(
     verify_with(source, offset, None, execution)
 }
 
-/// Like [`verify`]; if `root_hash` is given, an image without a hash tree, or with another root, is
+/// Like [`verify`]; [`Stage::Entries`] has what was read in the end. If `root_hash` is given, an image without a hash tree, or with another root, is
 /// damaged.
 ///
 /// # Errors
@@ -43,6 +43,11 @@ pub fn verify_with(
         Ok(Kind::Erofs) => erofs::verify(Box::new(source), offset, execution),
         Err(error) => Err(error.into()),
     };
+    if let Ok(report) = &report {
+        let steps = execution.progress.stage(Stage::Entries);
+        steps.step(report.inodes);
+        steps.add_bytes(report.content_bytes);
+    }
     let Some(checked) = checked else {
         return report;
     };

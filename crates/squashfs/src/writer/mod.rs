@@ -275,6 +275,7 @@ fn store_contents<I: Into<Item>>(
         &options.readers(),
         (wanted, plan),
         buffers,
+        &options.execution.progress,
         |batches| pack(batches, options, buffers, output, tree),
     )
 }

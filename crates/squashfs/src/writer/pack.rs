@@ -8,7 +8,7 @@ use super::tree::Tree;
 use super::CreateOptions;
 use crate::format::SizeWord;
 use hedgerow_codec::block::Compressor;
-use hedgerow_engine::run_ordered;
+use hedgerow_engine::{run_ordered, Stage};
 use hedgerow_image::buffers::Buffers;
 use hedgerow_image::fragments::Tail;
 use hedgerow_image::plan::{Batch, Block, Content, Event, Stored};
@@ -105,6 +105,7 @@ pub(super) fn pack(
     });
     let packers = options.packers();
     let compressor = options.settings.compressor();
+    let contents = options.execution.progress.stage(Stage::Contents);
     let mut packing = Packing::default();
     let mut current: Option<Current> = None;
     run_ordered(
@@ -112,7 +113,12 @@ pub(super) fn pack(
         stages::window(&packers),
         items,
         |_| Worker::new(options, buffers),
-        Worker::compress,
+        |worker: &mut Worker, batch: Batch<Block>| {
+            let gathered_bytes = batch.gathered_bytes;
+            let packed = worker.compress(batch);
+            contents.step(gathered_bytes);
+            packed
+        },
         |_, packed| commit(packed, compressor, output, tree, &mut packing, &mut current),
     )?;
     Ok(packing)

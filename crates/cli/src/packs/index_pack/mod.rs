@@ -4,6 +4,7 @@ mod settings;
 
 use super::verify_pack;
 use crate::environment;
+use crate::execution::tell_threads;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
@@ -109,6 +110,11 @@ pub fn run(command: &IndexPack, global: &Global, output: &Output) -> Result<u8, 
             return Err(Failure::fatal(words));
         }
     }
+    tell_threads(
+        global,
+        &options.execution,
+        "--threads, pack.threads or the processors",
+    );
     let shown = Arc::clone(&options.execution.progress);
     let title = match (&command.progress_title, command.stdin) {
         (Some(title), _) => title,

@@ -3,6 +3,7 @@
 mod write;
 
 use crate::environment;
+use crate::execution::tell_threads;
 use crate::failure::{Failure, FATAL, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
@@ -65,7 +66,9 @@ pub fn run(command: &MultiPackIndex, global: &Global, output: &Output) -> Result
         output,
     };
     let mut warn = |warning| output.warn(warning);
-    let threads = Execution::default().with_jobs(global.jobs()).threads();
+    let execution = Execution::default().with_jobs(global.jobs());
+    tell_threads(global, &execution, "one for each processor");
+    let threads = execution.threads();
     let options = midx_options(&repository, threads, &Watcher::new(global, output))?;
     let objects = &place.objects;
     match &command.action {

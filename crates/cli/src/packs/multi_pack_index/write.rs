@@ -65,7 +65,7 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
     let watcher = Watcher::new(global, output);
     let building = BitmapRequest {
         refs_snapshot: snapshot.as_deref(),
-        execution: execution::interruptible(global)?,
+        execution: execution::configurable(global)?,
     };
     let building = building.options(place.repository, &watcher)?;
     let other = other_store(place.repository, &place.objects)?;
@@ -77,7 +77,7 @@ pub fn run(command: &Write, place: &Place<'_>, options: MidxOptions) -> Result<(
 
 /// Puts the objects of the chosen packs into a new one, which the multi-pack-index then lists.
 pub fn repack(command: &Repack, place: &Place<'_>, options: &MidxOptions) -> Result<(), Failure> {
-    let execution = execution::interruptible(place.global)?;
+    let execution = execution::configurable(place.global)?;
     let (batch, watcher) = (command.batch_size, Watcher::new(place.global, place.output));
     let repacked = repack_small_packs(
         place.repository,

@@ -4,8 +4,9 @@ mod options;
 mod output;
 
 use crate::environment;
+use crate::execution::tell_workers;
 use crate::failure::Failure;
-use crate::global::Global;
+use crate::global::{Global, Workers};
 use crate::output::Output;
 use clap::Args;
 use hedgerow::plumbing::git::object_query::{push_hex, OutputStream};
@@ -46,6 +47,8 @@ pub fn run(command: &RevList, global: &Global, output: &Output) -> Result<u8, Fa
         options.request.tree_depth = usize::try_from(depth).unwrap_or(0);
     }
     options.request.threads = cpu::available();
+    let why = "one for each processor, whatever -j says";
+    tell_workers(global, Workers::PerProcessor.into(), why);
     supply(&repository, &options.request)?;
     let told = repository.objects().warnings().len();
     let allows_bitmaps = options.allow_bitmaps();

@@ -45,6 +45,7 @@ impl Options<'_> {
                 max_depth: self.max_depth,
                 ..Selection::default()
             },
+            ..WalkOptions::default()
         })
     }
 }

@@ -65,6 +65,7 @@ fn walk_rows(
                 max_depth,
                 ..Selection::default()
             },
+            ..WalkOptions::default()
         },
         sorted: sort,
         batch_rows,

@@ -36,6 +36,7 @@ pub fn nodes_of_directory<T>(
     let root = Arc::new(Dir::open(path).map_err(NodeError::source)?);
     let stat = root.stat_self().map_err(NodeError::source)?;
     options.metadata = true;
+    let numbered = options.numbered;
     let (sender, receiver) = sync_channel(WAITING);
     let first = root_node(&root, &stat);
     let source = DirectorySource::new(path.to_owned(), options);
@@ -47,7 +48,7 @@ pub fn nodes_of_directory<T>(
                 return;
             }
             let listed = source.list(&mut |entry| match entry.metadata {
-                Some(metadata) => batches.add(Ok(node(&root, entry, metadata))),
+                Some(metadata) => batches.add(Ok(node(&root, entry, metadata, numbered))),
                 None => ControlFlow::Continue(()),
             });
             let errors: Vec<NodeError> = match listed {
@@ -100,11 +101,8 @@ pub fn node_at(path: &Path) -> Result<Node, NodeError> {
         kind: node_kind(stat.kind),
         metadata: Some(&metadata),
     };
-    let mut node = node(&root, entry, &metadata);
-    if node.kind != NodeKind::Directory {
-        // Other names may be given as sources of their own.
-        node.link = Some((metadata.dev, metadata.ino));
-    }
+    // Other names may be given as sources of their own.
+    let mut node = node(&root, entry, &metadata, true);
     node.path.clear();
     Ok(node)
 }
@@ -165,8 +163,8 @@ impl Batches {
     }
 }
 
-fn node(root: &Arc<Dir>, entry: Entry<'_>, metadata: &Metadata) -> Node {
-    let is_linked = metadata.nlink > 1 && entry.kind != NodeKind::Directory;
+fn node(root: &Arc<Dir>, entry: Entry<'_>, metadata: &Metadata, numbered: bool) -> Node {
+    let is_linked = (numbered || metadata.nlink > 1) && entry.kind != NodeKind::Directory;
     let size_bytes = match entry.kind {
         NodeKind::File => metadata.size_bytes,
         _ => 0,

@@ -24,6 +24,9 @@ pub struct WalkOptions {
     /// Stats every listed entry. Otherwise only those are statted whose kind the file system does
     /// not report in another way.
     pub metadata: bool,
+    /// Gives every node that is no directory its [`Node::link`](hedgerow_tree::Node::link), so that
+    /// those of several walks can be compared. Otherwise only those with several names have it.
+    pub numbered: bool,
     /// Which entries are listed.
     pub selection: Selection,
 }

@@ -1,7 +1,7 @@
 //! `gensquashfs`: an image of a directory or of a description.
 
 use super::console::Console;
-use super::packing::{number, Packing};
+use super::packing::{number, Packing, BLOCK_COMPRESSORS};
 use crate::environment::refuse_fakeroot;
 use crate::image::create::epoch;
 use clap::{CommandFactory, Parser};
@@ -24,7 +24,7 @@ pub const CONSOLE: Console = Console {
     version = super::console::VERSION,
     args_override_self = true,
     infer_long_args = true,
-    after_long_help = FORMATS
+    after_long_help = format!("{FORMATS}\n\n{BLOCK_COMPRESSORS}")
 )]
 struct Arguments {
     /// Pack the files that FILE describes; inputs are relative to DIRECTORY, else to FILE's

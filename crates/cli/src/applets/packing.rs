@@ -17,6 +17,16 @@ use std::path::PathBuf;
 /// The smallest device block size that the tools accept, in bytes.
 const LEAST_PADDING_BYTES: u64 = 1024;
 
+/// The compressors in the form that scripts look for.
+pub const BLOCK_COMPRESSORS: &str = "\
+Available SquashFS block compressors:
+\tgzip
+\tlzma
+\tlzo
+\txz (default)
+\tlz4
+\tzstd";
+
 #[derive(Debug, Args)]
 pub struct Packing {
     /// The compressor: gzip, lzma, lzo, xz, lz4 or zstd

@@ -1,7 +1,7 @@
 //! `tar2sqfs`: an image of the archive on standard input.
 
 use super::console::Console;
-use super::packing::Packing;
+use super::packing::{Packing, BLOCK_COMPRESSORS};
 use crate::image::create::epoch;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{
@@ -13,16 +13,8 @@ use hedgerow_fs::ReadFile;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// The compressors in the form that scripts look for.
-const COMPRESSORS: &str = "\
-Available SquashFS block compressors:
-\tgzip
-\tlzma
-\tlzo
-\txz (default)
-\tlz4
-\tzstd
-
+/// The formats of archives in the form that scripts look for.
+const FORMATS: &str = "\
 Supported tar compression formats:
 \tgzip
 \tbzip2
@@ -43,7 +35,7 @@ pub const CONSOLE: Console = Console {
 /// SOURCE_DATE_EPOCH, if set, is the time of the image and of directories that are missing in the
 /// archive.
 #[derive(Debug, Parser)]
-#[command(name = "tar2sqfs", version = super::console::VERSION, after_help = COMPRESSORS)]
+#[command(name = "tar2sqfs", version = super::console::VERSION, after_help = format!("{BLOCK_COMPRESSORS}\n\n{FORMATS}"))]
 struct Arguments {
     #[command(flatten)]
     packing: Packing,

@@ -171,8 +171,8 @@ pub struct Create {
     /// (default: 4K), of which Linux takes what is not larger than a page of memory
     #[arg(short, long, value_name = "SIZE")]
     pub block_size: Option<String>,
-    /// For EROFS: maximum size of what is decompressed at a time, while it is compressed: a power
-    /// of two from 4K to 1M (default: 64K)
+    /// For EROFS: maximum compressed size of a cluster, which is always decompressed as a whole: a
+    /// power of two from 4K to 1M (default: 64K)
     #[arg(long, value_name = "SIZE")]
     pub cluster_size: Option<String>,
     /// Replace IMAGE if it exists

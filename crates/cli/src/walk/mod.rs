@@ -109,6 +109,7 @@ fn options(command: &Walk, execution: Execution) -> WalkOptions {
             gitignore: command.gitignore,
             ..Selection::default()
         },
+        ..WalkOptions::default()
     }
 }
 

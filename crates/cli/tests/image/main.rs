@@ -18,6 +18,7 @@ mod gensquashfs;
 mod option_order;
 mod readers;
 mod sharing;
+mod sources;
 mod squashfs_tools;
 mod tar2sqfs;
 mod to_tar;

@@ -315,8 +315,8 @@ impl Making<'_> {
         let walk = WalkOptions {
             execution: self.options.execution().clone(),
             one_file_system: source.one_file_system,
-            metadata: true,
             selection: source.selection,
+            ..WalkOptions::default()
         };
         let labelled = self.labelled(&recipe);
         let own = own_path(source.directory, self.target);

@@ -6,7 +6,8 @@ use hedgerow_squashfs::rules::{Fit, PathRules, RuleError, Syntax};
 use hedgerow_squashfs::WriteError;
 use hedgerow_tree::{split_path, Node, NodeError, NodeKind};
 use hedgerow_walk::{node_at, nodes_of_directory, Selection, Skip, WalkOptions};
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +47,9 @@ pub enum Layout {
 /// What is left out of a tree.
 #[derive(Clone, Debug, Default)]
 pub struct Exclusion {
+    /// Paths of the image.
     patterns: PathRules,
+    /// Paths of the file system, without symbolic links.
     names: PathRules,
     /// Device and inode number of excluded files, which may have other names.
     files: HashSet<(u64, u64)>,
@@ -69,16 +72,14 @@ impl Exclusion {
     pub fn of_files(
         words: &[Vec<u8>],
         paths: &[PathBuf],
-        layout: Layout,
     ) -> Result<(Self, Vec<PathBuf>), RuleError> {
         let mut exclusion = Exclusion {
             names: PathRules::new(Syntax::Literal),
             ..Exclusion::default()
         };
         let mut missing = Vec::new();
-        let roots: Vec<(PathBuf, Vec<u8>)> = places(paths, layout)
-            .filter_map(|(path, place)| Some((real_path(path).ok()?, place)))
-            .collect();
+        let roots = paths.iter().filter_map(|path| real_path(path).ok());
+        let roots: Vec<PathBuf> = roots.collect();
         for word in words {
             let name = Path::new(std::ffi::OsStr::from_bytes(word));
             let is_own = [&b"/"[..], b"./", b"../"]
@@ -87,10 +88,10 @@ impl Exclusion {
             let candidates: Vec<PathBuf> = if is_own {
                 vec![name.to_owned()]
             } else {
-                roots.iter().map(|(root, _)| root.join(name)).collect()
+                roots.iter().map(|root| root.join(name)).collect()
             };
             for path in candidates {
-                if !exclusion.add_file(&path, &roots)? && is_own {
+                if !exclusion.add_file(&path)? && is_own {
                     missing.push(path);
                 }
             }
@@ -99,33 +100,37 @@ impl Exclusion {
     }
 
     /// Adds a file. Returns whether it exists.
-    fn add_file(&mut self, path: &Path, roots: &[(PathBuf, Vec<u8>)]) -> Result<bool, RuleError> {
-        let Ok(node) = node_at(path) else {
+    fn add_file(&mut self, path: &Path) -> Result<bool, RuleError> {
+        let Ok(path) = followed(path) else {
+            return Ok(false);
+        };
+        let (Ok(node), Some(path)) = (node_at(&path), located(&path)) else {
             return Ok(false);
         };
         self.files.extend(node.link);
-        let (Some(name), parent) = (path.file_name(), path.parent()) else {
-            return Ok(true);
-        };
-        let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
-        let Ok(parent) = real_path(parent.unwrap_or(Path::new("."))) else {
-            return Ok(false);
-        };
-        let path = parent.join(name);
-        for (root, place) in roots {
-            if let Ok(inner) = path.strip_prefix(root) {
-                let inner = joined(place, inner.as_os_str().as_bytes());
-                if !inner.is_empty() {
-                    self.names.add(&inner, false)?;
-                }
-            }
+        // The root of a file system has no name; it is never left out.
+        if path.file_name().is_some() {
+            self.names.add(path.as_os_str().as_bytes(), false)?;
         }
         Ok(true)
     }
 
-    /// Whether the entry at a path of the image is left out, with everything below it.
-    pub fn excludes(&self, path: &[u8]) -> bool {
-        self.patterns.fit(path) == Fit::Whole || self.names.fit(path) == Fit::Whole
+    /// Whether an entry is left out, with everything below it: `place` is its path in the image, `path`
+    /// that in the file system.
+    fn excludes(&self, place: &[u8], path: &[u8]) -> bool {
+        let fits = |rules: &PathRules, path| !rules.is_empty() && rules.fit(path) == Fit::Whole;
+        fits(&self.patterns, place) || fits(&self.names, path)
+    }
+
+    /// Whether a source is left out by its path. Where directories above it are stored, as many as
+    /// `depth` counts with its own name, they are looked at, too.
+    fn excludes_source(&self, path: &Path, depth: usize) -> bool {
+        let mut above = path.ancestors().take(depth);
+        !self.names.is_empty()
+            && above.any(|path| {
+                let located = located(path);
+                located.is_some_and(|path| self.excludes(b"", path.as_os_str().as_bytes()))
+            })
     }
 
     fn excludes_node(&self, node: &Node) -> bool {
@@ -148,9 +153,12 @@ impl FilesSource<'_> {
         let own = own_path(path, target);
         let depth = depth(place);
         let place = place.to_vec();
+        let here = real_path(path).unwrap_or_default().into_os_string();
         WalkOptions {
             one_file_system: self.one_file_system,
             metadata: true,
+            // A file may be in several sources.
+            numbered: self.paths.len() > 1,
             selection: Selection {
                 max_depth: if self.recurse {
                     self.max_depth.map(|most| most.saturating_sub(depth))
@@ -158,7 +166,8 @@ impl FilesSource<'_> {
                     Some(0)
                 },
                 skip: Skip::new(move |path| {
-                    own.as_deref() == Some(path) || exclude.excludes(&joined(&place, path))
+                    own.as_deref() == Some(path)
+                        || exclude.excludes(&joined(&place, path), &joined(here.as_bytes(), path))
                 }),
                 ..Selection::default()
             },
@@ -183,39 +192,48 @@ impl FilesSource<'_> {
             has_root: false,
             taken: HashMap::from([(Vec::new(), NodeKind::Directory)]),
         };
-        for (path, mut place) in places(self.paths, self.layout) {
+        let mut starts = BTreeSet::new();
+        for (given, mut place) in places(self.paths, self.layout) {
+            let path = match self.layout {
+                Layout::Paths => Cow::Borrowed(given),
+                _ => followed(given).map_err(NodeError::source)?,
+            };
+            let path = path.as_ref();
+            let first = source_node(path)?;
+            let is_excluded = self.exclude.excludes_source(path, depth(&place));
+            if is_excluded || !self.keeps(&first) {
+                continue;
+            }
             if self.layout == Layout::Names && self.paths.len() > 1 {
                 let free = collected.free(&place);
                 if free != place {
                     let (name, used) = (shown(&place), shown(&free));
                     warn(format!(
-                        "'{name}' is taken in the image: '{used}' is used for '{}'",
-                        path.display()
+                        "'{name}' is already in the image; storing '{}' as '{used}'",
+                        given.display()
                     ));
                 }
                 place = free;
             }
             let is_too_deep = self.max_depth.is_some_and(|most| depth(&place) > most);
-            if is_too_deep || self.exclude.contains(&place) {
+            if is_too_deep || self.exclude.patterns.contains(&place) {
                 continue;
             }
             if self.layout == Layout::Paths {
-                collected.replace_root(self.node_above()?);
+                starts.insert(start_of(path)?);
                 collected.add_parents(path, &place)?;
             }
             let walk = WalkOptions {
                 execution: execution.clone(),
                 ..self.walk(path, &place, target)
             };
-            collected.add(path, &place, walk, |node| self.keeps(node))?;
+            collected.add(first, path, &place, walk, |node| self.keeps(node))?;
+        }
+        // Without a single directory that all stored paths begin in, the root is that of options.
+        if let (Some(start), true) = (starts.pop_first(), starts.is_empty()) {
+            collected.replace_root(node_at(&start)?);
         }
         Ok(collected.finish())
-    }
-
-    /// The directory that paths begin in.
-    fn node_above(&self) -> Result<Node, NodeError> {
-        let is_absolute = self.paths.first().is_some_and(|path| path.is_absolute());
-        node_at(Path::new(if is_absolute { "/" } else { "." }))
     }
 
     fn default_root(&self) -> Result<Node, NodeError> {
@@ -228,15 +246,8 @@ impl FilesSource<'_> {
             mtime_s: 0,
             mtime_ns: 0,
             handle: Box::new(Bare),
-            ..self.node_above()?
+            ..node_at(Path::new("."))?
         })
-    }
-}
-
-impl Exclusion {
-    /// Whether a path, or a directory that it is in, is left out.
-    fn contains(&self, path: &[u8]) -> bool {
-        self.patterns.contains(path) || self.names.contains(path)
     }
 }
 
@@ -278,20 +289,17 @@ impl Collected {
         }
     }
 
-    /// Adds a source with everything in it.
+    /// Adds a source, whose own node is `first`, with everything in it.
     fn add(
         &mut self,
+        first: Node,
         path: &Path,
         place: &[u8],
         walk: WalkOptions,
         keeps: impl Fn(&Node) -> bool,
     ) -> Result<(), NodeError> {
-        let first = node_at(path).map_err(|error| match error {
-            NodeError::Entry(error) => NodeError::Source(error),
-            error => error,
-        })?;
         if first.kind != NodeKind::Directory {
-            if keeps(&first) && !self.taken.contains_key(place) {
+            if !self.taken.contains_key(place) {
                 self.push(place.to_vec(), first);
             }
             return Ok(());
@@ -348,6 +356,52 @@ fn places(paths: &[PathBuf], layout: Layout) -> impl Iterator<Item = (&Path, Vec
         };
         (path.as_path(), place)
     })
+}
+
+/// The node of a source itself.
+fn source_node(path: &Path) -> Result<Node, NodeError> {
+    node_at(path).map_err(|error| match error {
+        NodeError::Entry(error) => NodeError::Source(error),
+        error => error,
+    })
+}
+
+/// The directory that a path begins in: `/`, `.`, or one of those above it.
+fn start_of(path: &Path) -> Result<PathBuf, NodeError> {
+    let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
+    let mut parts = path.components().peekable();
+    let mut start = PathBuf::from(".");
+    while let Some(part) = parts.next_if(|part| !is_name(part)) {
+        start.push(part);
+    }
+    if !parts.all(|part| is_name(&part)) {
+        let path = path.display();
+        let reason = format!("'{path}': a path that is stored may have '..' only in front of it");
+        return Err(NodeError::source(reason));
+    }
+    Ok(start)
+}
+
+/// The path, or what it leads to if it ends with a slash: then it must be a directory.
+fn followed(path: &Path) -> Result<Cow<'_, Path>, hedgerow_fs::Error> {
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
+        hedgerow_fs::Dir::open(path)?;
+        return real_path(path).map(Cow::Owned);
+    }
+    Ok(Cow::Borrowed(path))
+}
+
+/// The path of an existing file without symbolic links above it.
+fn located(path: &Path) -> Option<PathBuf> {
+    let Some(name) = path.file_name() else {
+        return real_path(path).ok();
+    };
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = real_path(parent.unwrap_or(Path::new("."))).ok()?;
+    Some(parent.join(name))
 }
 
 /// The number of components of a path of the image.

@@ -21,13 +21,13 @@ const PSEUDO_DEVICE: u64 = u64::MAX;
 #[derive(Debug, thiserror::Error)]
 pub enum PseudoError {
     /// The directory of a new entry does not exist.
-    #[error("'{path}': its directory is not in the image; define it, or set the attributes of missing directories")]
+    #[error("'{path}': the parent directory does not exist; define it, or use -pd")]
     NoDirectory {
         /// The path of the entry.
         path: BString,
     },
     /// What should contain a new entry is no directory.
-    #[error("'{path}': what it should be in is not a directory")]
+    #[error("'{path}': the parent is not a directory")]
     NotDirectory {
         /// The path of the entry.
         path: BString,
@@ -504,8 +504,8 @@ mod tests {
         );
         assert_eq!(warned(&["/ d 700 0 0"]), "");
         for (definition, said) in [
-            ("b/c d 700 0 0", "its directory is not in the image"),
-            ("a/f/c d 700 0 0", "is not a directory"),
+            ("b/c d 700 0 0", "the parent directory does not exist"),
+            ("a/f/c d 700 0 0", "the parent is not a directory"),
             ("b x user.a=1", "cannot get an extended attribute"),
             ("b L a/f", "no definition makes 'a/f'"),
             ("b l no-such-file", "no-such-file"),

@@ -15,7 +15,7 @@ pub enum SourceError {
         source: crate::Error,
     },
     /// The archive has no bytes at all, probably because the program that should write it failed.
-    #[error("the archive '{}' is empty: it has not even an end mark", .0.display())]
+    #[error("the archive '{}' is empty (no end-of-archive marker)", .0.display())]
     Empty(PathBuf),
     /// Contents cannot be spooled, or not be read back.
     #[error(transparent)]

@@ -45,6 +45,7 @@ pub(super) struct IndexBuilder {
     pub(super) directories: Directories,
     pub(super) entries: Vec<Entry>,
     root: Entry,
+    is_root_made_up: bool,
     xattrs: Vec<Arc<[Xattr]>>,
     xattr_sets: BTreeMap<Arc<[Xattr]>, u32>,
     maps: Vec<SparseMap>,
@@ -66,6 +67,7 @@ impl IndexBuilder {
             directories: Directories::new(),
             entries: Vec::new(),
             root: made_up(defaults, ROOT, Span::EMPTY),
+            is_root_made_up: true,
             xattrs: vec![none.clone()],
             xattr_sets: BTreeMap::from([(none, 0)]),
             maps: vec![SparseMap::solid(0)],
@@ -128,7 +130,7 @@ impl IndexBuilder {
             directory: ROOT,
         };
         if member.path.is_empty() {
-            self.root = entry;
+            (self.root, self.is_root_made_up) = (entry, false);
             return Some(None);
         }
         let (directory, name) = split_path(&member.path);
@@ -184,6 +186,7 @@ impl IndexBuilder {
         self.sort(&mut order);
         links::resolve(&mut self, &order);
         self.keep_last(&mut order);
+        let first_made_up = self.entries.len();
         self.add_missing_directories(&mut order, defaults)?;
         links::mark(&mut self.entries, &order);
         self.entries.shrink_to_fit();
@@ -192,6 +195,8 @@ impl IndexBuilder {
             arena: self.arena,
             directories: self.directories,
             entries: self.entries,
+            first_made_up,
+            is_root_made_up: self.is_root_made_up,
             root: self.root,
             order,
             xattrs: self.xattrs,
@@ -317,6 +322,9 @@ pub(super) struct Index {
     arena: Arena,
     directories: Directories,
     entries: Vec<Entry>,
+    /// The entries from this number on, and the root if so, are directories without a member.
+    first_made_up: usize,
+    is_root_made_up: bool,
     root: Entry,
     /// Numbers of the entries, sorted by directory and name.
     order: Vec<u32>,
@@ -326,6 +334,13 @@ pub(super) struct Index {
 }
 
 impl Index {
+    /// Whether an entry, or the root, is a directory that is no member of the archive.
+    pub(super) fn is_made_up(&self, number: Option<u32>) -> bool {
+        number.map_or(self.is_root_made_up, |number| {
+            number as usize >= self.first_made_up
+        })
+    }
+
     pub(super) fn root(&self) -> &Entry {
         &self.root
     }

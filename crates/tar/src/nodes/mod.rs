@@ -37,6 +37,8 @@ pub struct NodeOptions {
     pub spool_directory: PathBuf,
     /// Attributes of directories that are not in the archive, including the root.
     pub defaults: Defaults,
+    /// Gives these directories the time of the newest entry that is not left out, if there is one.
+    pub newest_by_default: bool,
     /// Makes a directory of the archive the root; members outside of it are left out.
     pub new_root: Option<NewRoot>,
     /// Skips members that cannot be in a tree; they are reported as errors after the nodes.
@@ -59,6 +61,7 @@ impl Default for NodeOptions {
         NodeOptions {
             spool_directory: PathBuf::from("."),
             defaults: Defaults::default(),
+            newest_by_default: false,
             new_root: None,
             skip_unusable: false,
             limits: Limits::default(),
@@ -266,6 +269,8 @@ fn nodes(
         levels: None,
         skipped: skipped.into_iter(),
         is_excluded: Box::new(|_, _| false),
+        newest_by_default: options.newest_by_default,
+        made_up_mtime_s: None,
         contents: Arc::new(Contents { index, file }),
     })
 }
@@ -286,6 +291,9 @@ pub struct ArchiveNodes {
     levels: Option<Vec<(Range<usize>, usize)>>,
     skipped: std::vec::IntoIter<SourceError>,
     is_excluded: IsExcluded,
+    newest_by_default: bool,
+    /// The time of directories that are not in the archive, if not that of their entries.
+    made_up_mtime_s: Option<i64>,
 }
 
 impl ArchiveNodes {
@@ -359,7 +367,10 @@ impl ArchiveNodes {
             mode: entry.mode,
             uid: entry.uid,
             gid: entry.gid,
-            mtime_s: entry.mtime_s,
+            mtime_s: self
+                .made_up_mtime_s
+                .filter(|_| index.is_made_up(number))
+                .unwrap_or(entry.mtime_s),
             mtime_ns: entry.mtime_ns,
             size_bytes: entry.size_bytes,
             device,
@@ -379,11 +390,48 @@ impl Iterator for ArchiveNodes {
     type Item = Result<Node, NodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if std::mem::take(&mut self.newest_by_default) {
+            self.made_up_mtime_s = self.newest();
+        }
+        let Some(number) = self.advance() else {
+            return self.skipped.next().map(|error| Err(error.into()));
+        };
+        let contents = self.contents.clone();
+        let entry = number.and_then(|number| contents.index.entry(number));
+        let node = self.node(entry.unwrap_or(contents.index.root()), number);
+        Some(node.map_err(NodeError::from))
+    }
+}
+
+impl ArchiveNodes {
+    /// The newest time of the members that are not left out. Called before the first node.
+    fn newest(&mut self) -> Option<i64> {
+        let contents = self.contents.clone();
+        let index = &contents.index;
+        let mut newest = None;
+        while let Some(number) = self.advance() {
+            if !index.is_made_up(number) {
+                let entry = number.and_then(|number| index.entry(number));
+                let entry = entry.unwrap_or(index.root());
+                let linked = match (entry.kind, entry.linked_to()) {
+                    (MemberKind::HardLink, Linked::To(target)) => index.entry(target),
+                    _ => None,
+                };
+                newest = newest.max(Some(linked.unwrap_or(entry).mtime_s));
+            }
+        }
+        (self.levels, self.path) = (None, Vec::new());
+        newest
+    }
+
+    /// Goes on to the next entry that is not left out, and returns its number; the first is the root,
+    /// which has none.
+    fn advance(&mut self) -> Option<Option<u32>> {
         let contents = self.contents.clone();
         let index = &contents.index;
         let Some(levels) = &mut self.levels else {
             self.levels = Some(vec![(index.in_root(), 0)]);
-            return Some(self.node(index.root(), None).map_err(NodeError::from));
+            return Some(None);
         };
         while let Some((places, path_len)) = levels.last_mut() {
             self.path.truncate(*path_len);
@@ -406,8 +454,8 @@ impl Iterator for ArchiveNodes {
             if is_directory {
                 levels.push((index.inside(entry), self.path.len()));
             }
-            return Some(self.node(entry, Some(number)).map_err(NodeError::from));
+            return Some(Some(number));
         }
-        self.skipped.next().map(|error| Err(error.into()))
+        None
     }
 }

@@ -111,6 +111,36 @@ fn an_empty_archive_is_an_empty_root() {
 }
 
 #[test]
+fn directories_without_a_member_may_get_the_newest_time() {
+    let mut builder = Builder::new(Vec::new(), WriteOptions::default());
+    for (path, mtime_s) in [("a/b/f", 7), ("c/f", 9), ("d", 3)] {
+        let mut member = Member::new(path, MemberKind::Node(NodeKind::Directory));
+        member.metadata.mtime_s = mtime_s;
+        builder.append(&member, &mut &b""[..]).unwrap();
+    }
+    let options = NodeOptions {
+        newest_by_default: true,
+        ..NodeOptions::default()
+    };
+    let bytes = builder.finish().unwrap();
+    let times = |excluded: &'static [u8]| {
+        both(&bytes, &options).map(|nodes| {
+            let nodes = nodes.unwrap().without(move |path, _| path == excluded);
+            let nodes = nodes.map(|node| node.unwrap());
+            let times = nodes.map(|node| format!("{}:{}", node.path.as_bstr(), node.mtime_s));
+            times.collect::<Vec<_>>().join(" ")
+        })
+    };
+    assert_eq!(times(b"none"), [":9 a:9 a/b:9 a/b/f:7 c:9 c/f:9 d:3"; 2]);
+    assert_eq!(times(b"c"), [":7 a:7 a/b:7 a/b/f:7 d:3"; 2]);
+    let empty = both(&archive(&[]), &options).map(|nodes| {
+        let root = nodes.unwrap().next().unwrap().unwrap();
+        root.mtime_s
+    });
+    assert_eq!(empty, [options.defaults.mtime_s; 2]);
+}
+
+#[test]
 fn access_control_lists_are_counted() {
     let mut builder = Builder::new(Vec::new(), WriteOptions::default());
     for (path, access, default) in [("a", true, false), ("b", false, false), ("c", true, true)] {
@@ -129,7 +159,7 @@ fn nothing_at_all_is_no_archive() {
     for refused in both(b"", &NodeOptions::default()) {
         let error = refused.err().unwrap().to_string();
         assert!(
-            error.ends_with("is empty: it has not even an end mark"),
+            error.ends_with("is empty (no end-of-archive marker)"),
             "{error}"
         );
     }

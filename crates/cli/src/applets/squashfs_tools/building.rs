@@ -6,8 +6,8 @@ use crate::image::create::{block_bytes, clamped, epoch};
 use crate::image::image_file;
 use clap::Args;
 use hedgerow::image::{
-    parse_owner, Changes, Compressor, CreateOptions, Created, Edits, FragmentPolicy, ModeChange,
-    PseudoFiles, Settings, Time, TimeOptions, Uncompressed, XattrRules,
+    memory_bytes, parse_owner, Changes, Compressor, CreateOptions, Created, Edits, FragmentPolicy,
+    ModeChange, PseudoFiles, Settings, Time, TimeOptions, Uncompressed, XattrRules,
 };
 use hedgerow::numbers::size_bytes;
 use hedgerow::{CancelToken, Execution, Jobs};
@@ -171,19 +171,20 @@ pub struct Building {
     #[arg(long, value_name = "COUNT")]
     processors: Option<NonZeroUsize>,
     /// Accepted for compatibility: memory is bounded by the number of workers
-    #[arg(long, value_name = "SIZE", alias = "mem-percent")]
-    mem: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = |word: &str| memory_bytes(word, 4 << 20))]
+    mem: Option<u64>,
+    /// Accepted for compatibility, as a part of the memory of this system
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=75))]
+    mem_percent: Option<u8>,
     /// Accepted for compatibility: there is nothing to print
     #[arg(long)]
     mem_default: bool,
     /// Accepted for compatibility: the number of readers is automatic
-    #[arg(
-        long,
-        value_name = "COUNT",
-        alias = "block-readers",
-        alias = "overcommit"
-    )]
-    small_readers: Option<u32>,
+    #[arg(long, value_name = "COUNT", alias = "block-readers")]
+    small_readers: Option<NonZeroUsize>,
+    /// Accepted for compatibility: there is no such limit
+    #[arg(long, value_name = "COUNT")]
+    overcommit: Option<u32>,
     /// Accepted for compatibility: -processors 1 is the counterpart
     #[arg(long)]
     single_reader: bool,

@@ -6,12 +6,12 @@ use super::single_dash::Grammar;
 use crate::applets::console::Console;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{
-    create_with, Defaults, Edits, Exclusion, FilesSource, Hooks, Layout, Node, PathRules, Recipe,
-    Source, Syntax,
+    create_with, path_rules, read_list, Defaults, Edits, Exclusion, FilesSource, Hooks, Layout,
+    Node, PathRules, Recipe, Source, Syntax, LIST_BYTES,
 };
 use hedgerow::CancelToken;
 use hedgerow_fs::ReadFile;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -25,9 +25,6 @@ pub const GRAMMAR: Grammar = Grammar {
     operands_end_options: false,
     refused: refused::MKSQUASHFS,
 };
-
-/// Maximum size of a file of names or rules, in bytes.
-const LIST_BYTES: u64 = 256 << 20;
 
 /// Create a SquashFS image of files and directories
 ///
@@ -140,7 +137,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
             paths: &sources,
             layout,
             recurse: !(arguments.cpiostyle || arguments.cpiostyle0),
-            exclude: exclusion(arguments, &sources, layout)?,
+            exclude: exclusion(arguments, &sources)?,
             max_depth: arguments.max_depth,
             one_file_system: arguments.one_file_system,
             root: Defaults {
@@ -171,8 +168,7 @@ fn pack_archive(arguments: &Arguments) -> Result<(), String> {
     } else {
         Syntax::Wildcards
     };
-    let mut exclude = PathRules::new(syntax);
-    add_rules(&mut exclude, &arguments.exclude, &arguments.exclude_files)?;
+    let exclude = path_rules(syntax, &arguments.exclude, &arguments.exclude_files)?;
     let building = &arguments.building;
     let target = building.target(&arguments.image, arguments.noappend, "-noappend")?;
     let edits = building.edits(&target)?;
@@ -264,26 +260,17 @@ fn layout(arguments: &Arguments, sources: &[PathBuf]) -> Layout {
     }
 }
 
-fn exclusion(
-    arguments: &Arguments,
-    sources: &[PathBuf],
-    layout: Layout,
-) -> Result<Exclusion, String> {
+fn exclusion(arguments: &Arguments, sources: &[PathBuf]) -> Result<Exclusion, String> {
     let syntax = match (arguments.wildcards, arguments.regex) {
         (_, true) => Syntax::Regex,
         (true, false) => Syntax::Wildcards,
         (false, false) => {
-            let mut words: Vec<Vec<u8>> = Vec::new();
-            words.extend(
-                arguments
-                    .exclude
-                    .iter()
-                    .map(|word| word.as_bytes().to_vec()),
-            );
+            let words = arguments.exclude.iter();
+            let mut words: Vec<_> = words.map(|word| word.as_bytes().to_vec()).collect();
             for path in &arguments.exclude_files {
-                words.extend(PathRules::lines(&list(path)?).map(|(_, line)| line.to_vec()));
+                words.extend(PathRules::lines(&read_list(path)?).map(|(_, line)| line.to_vec()));
             }
-            let found = Exclusion::of_files(&words, sources, layout);
+            let found = Exclusion::of_files(&words, sources);
             let (exclusion, missing) = found.map_err(|error| error.to_string())?;
             for path in missing {
                 CONSOLE.complain(format_args!(
@@ -294,50 +281,6 @@ fn exclusion(
             return Ok(exclusion);
         }
     };
-    let mut rules = PathRules::new(syntax);
-    add_rules(&mut rules, &arguments.exclude, &arguments.exclude_files)?;
+    let rules = path_rules(syntax, &arguments.exclude, &arguments.exclude_files)?;
     Ok(Exclusion::of_patterns(rules))
-}
-
-/// Adds patterns of the command line and of files. They are relative to the root of the image.
-pub fn add_rules(
-    rules: &mut PathRules,
-    words: &[OsString],
-    files: &[PathBuf],
-) -> Result<(), String> {
-    let check = |rule: &[u8]| {
-        let starts = [&b"/"[..], b"./", b"../"];
-        if starts.iter().any(|start| rule.starts_with(start)) {
-            return Err(format!(
-                "'{}': patterns are relative to the root of the image",
-                OsStr::from_bytes(rule).display()
-            ));
-        }
-        Ok(())
-    };
-    for word in words {
-        check(word.as_bytes())?;
-        rules
-            .add(word.as_bytes(), true)
-            .map_err(|error| error.to_string())?;
-    }
-    for path in files {
-        for (number, line) in PathRules::lines(&list(path)?) {
-            let at = |reason: String| format!("{}:{number}: {reason}", path.display());
-            check(line).map_err(at)?;
-            rules
-                .add(line, true)
-                .map_err(|error| at(error.to_string()))?;
-        }
-    }
-    Ok(())
-}
-
-/// The content of a file of rules.
-pub fn list(path: &Path) -> Result<Vec<u8>, String> {
-    let mut content = Vec::new();
-    let file = ReadFile::open_stream(path).map_err(|error| error.to_string())?;
-    let read = file.read_to_end(&mut content, LIST_BYTES);
-    read.map_err(|error| error.to_string())?;
-    Ok(content)
 }

@@ -83,7 +83,12 @@ pub fn translated(
         } else if grammar.listed.contains(&long) {
             options.extend(words.by_ref().take_while(|word| word != ";").map(valued));
         } else if arg.get_action().takes_values() {
-            options.push(valued(words.next().ok_or_else(missing)?));
+            let word = valued(words.next().ok_or_else(missing)?);
+            let differs = |it: &OsString| it.as_bytes().starts_with(b"--comp=") && *it != word;
+            if long == "comp" && options.iter().any(differs) {
+                return Err("-comp is given twice, with different compressors".into());
+            }
+            options.push(word);
         } else if long == "all-root" {
             // The last of these options holds.
             options.extend(["--force-uid=0", "--force-gid=0"].map(OsString::from));
@@ -129,7 +134,11 @@ pub fn asked(tool: &str, command: &Command, words: &[OsString]) -> Option<String
 /// The help of the whole tool.
 fn help(command: &Command) -> String {
     let help = shown(&command.clone().render_long_help().to_string());
-    format!("{}\n\n{}", help.trim_end(), compressors())
+    let compressors = match command.get_name() {
+        "unsquashfs" => decompressors(),
+        _ => compressors(),
+    };
+    format!("{}\n\n{compressors}", help.trim_end())
 }
 
 /// The compressors in the form that scripts look for.
@@ -145,6 +154,11 @@ fn compressors() -> String {
     text
 }
 
+fn decompressors() -> String {
+    let names = COMPRESSORS_OF_THE_KERNEL.map(|(name, _)| format!("\t{name}\n"));
+    format!("Decompressors available:\n{}", names.concat())
+}
+
 /// The options whose names match a regular expression.
 fn matching(command: &Command, pattern: &str) -> String {
     let Ok(regex) = Regex::new(pattern) else {
@@ -153,8 +167,14 @@ fn matching(command: &Command, pattern: &str) -> String {
     let mut text = String::new();
     for arg in command.get_arguments().filter(|arg| !arg.is_positional()) {
         if names(arg).any(|name| regex.is_match(&format!("-{name}"))) {
-            let value = arg.get_value_names().unwrap_or_default();
-            let value: String = value.iter().map(|name| format!(" <{name}>")).collect();
+            let value = arg
+                .get_value_names()
+                .filter(|_| arg.get_action().takes_values());
+            let value: String = value
+                .unwrap_or_default()
+                .iter()
+                .map(|name| format!(" <{name}>"))
+                .collect();
             let spelled: Vec<String> = names(arg).map(|name| format!("-{name}{value}")).collect();
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(text, "{}\n\t{help}", spelled.join(", "));

@@ -1,13 +1,14 @@
 //! `sqfstar`: an image of the archive on standard input.
 
 use super::building::Building;
-use super::mksquashfs::{add_rules, create};
+use super::mksquashfs::create;
 use super::refused;
 use super::single_dash::Grammar;
 use crate::applets::console::Console;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{
-    parse_owner, ArchiveSource, Defaults, ModeChange, NodeOptions, PathRules, Source, Syntax,
+    parse_owner, path_rules, ArchiveSource, Defaults, ModeChange, NodeOptions, PathRules, Source,
+    Syntax,
 };
 use hedgerow::walk::Patterns;
 use hedgerow_fs::ReadFile;
@@ -89,8 +90,7 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
     } else {
         Syntax::Wildcards
     };
-    let mut exclude = PathRules::new(syntax);
-    add_rules(&mut exclude, &arguments.exclude, &arguments.exclude_files)?;
+    let exclude = path_rules(syntax, &arguments.exclude, &arguments.exclude_files)?;
     let building = &arguments.building;
     let target = building.target(&arguments.image, arguments.force, "-force")?;
     let edits = building.edits(&target)?;
@@ -137,6 +137,7 @@ pub fn archive(defaults: Defaults, exclude_paths: PathRules) -> Result<Source<'s
         file: ReadFile::standard_input().map_err(|error| error.to_string())?,
         nodes: NodeOptions {
             defaults,
+            newest_by_default: crate::image::create::epoch()?.is_none(),
             ..NodeOptions::default()
         },
         exclude: Patterns::default(),

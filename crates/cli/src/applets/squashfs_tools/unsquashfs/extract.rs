@@ -3,8 +3,7 @@
 use super::list::Lines;
 use super::{Arguments, Chosen, CONSOLE, SOME_FAILED};
 use crate::applets::console::print;
-use hedgerow::image::{Handle, Image, Node, NodeError, Time, Xattr, XattrRules};
-use hedgerow::numbers::counted;
+use hedgerow::image::{Handle, Image, Node, NodeError, Tally, Time, Xattr, XattrRules};
 use hedgerow::plumbing::writer::{extract as extract_nodes, ExtractOptions, XattrRule};
 use hedgerow::{CancelToken, Execution, Jobs};
 use hedgerow_fs::Dir;
@@ -37,8 +36,10 @@ pub fn extract(image: &Arc<Image>, chosen: &Chosen, arguments: &Arguments) -> Re
     let options = options(arguments, CancelToken::from_static(interrupted));
     let mut lines = Lines::new(arguments, arguments.long_info);
     let prints = arguments.info || arguments.long_info;
+    let mut tally = Tally::default();
     let nodes = chosen.nodes(image)?.map(|node| {
         let mut node = node?;
+        tally.add(&node);
         if prints {
             let line = lines.line(image, &mut node).map_err(NodeError::entry)?;
             print(line).map_err(NodeError::source)?;
@@ -69,11 +70,7 @@ pub fn extract(image: &Arc<Image>, chosen: &Chosen, arguments: &Arguments) -> Re
     progress.finish(extracted.is_ok());
     let extracted = extracted.map_err(|error| error.to_string())?;
     if !arguments.quiet {
-        CONSOLE.say(format_args!(
-            "{}, {}",
-            counted(extracted.entries, "entry"),
-            counted(extracted.bytes, "byte")
-        ));
+        CONSOLE.say(tally);
     }
     Ok(if extracted.failed > 0 { SOME_FAILED } else { 0 })
 }

@@ -5,16 +5,18 @@ mod list;
 mod pseudo;
 mod stat;
 
-use super::mksquashfs::list as read_list;
 use super::percentage::ProgressOptions;
 use super::refused;
 use super::single_dash::Grammar;
 use crate::applets::console::{print, unreadable, Console};
 use clap::{CommandFactory, Parser};
-use hedgerow::image::{nodes_of_image, Fit, Image, Node, NodeError, NodeKind, PathRules, Syntax};
+use hedgerow::image::{
+    memory_bytes, nodes_of_image, read_list, Fit, Image, Node, NodeError, NodeKind, PathRules,
+    Syntax,
+};
 use hedgerow::numbers::size_bytes;
 use std::ffi::{OsStr, OsString};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +31,8 @@ pub const GRAMMAR: Grammar = Grammar {
     operands_end_options: true,
     refused: refused::UNSQUASHFS,
 };
+/// The options that list.
+const LISTS: [&str; 5] = ["list", "long", "numeric", "concise", "long_concise"];
 /// The exit code if some entries failed.
 const SOME_FAILED: u8 = 2;
 
@@ -67,7 +71,7 @@ struct Arguments {
     #[arg(long = "excf", aliases = ["exc", "exclude-file"], value_name = "LIST")]
     exclude_files: Vec<PathBuf>,
     /// Names are no patterns
-    #[arg(long = "no-wild", alias = "no-wildcards")]
+    #[arg(long = "no-wild", alias = "no-wildcards", conflicts_with = "regex")]
     no_wildcards: bool,
     /// Names are regular expressions
     #[arg(long = "r", alias = "regex")]
@@ -82,7 +86,7 @@ struct Arguments {
     #[arg(long = "f", alias = "force")]
     force: bool,
     /// Write definitions for mksquashfs -pf to FILE; '-' is standard output
-    #[arg(long = "pf", alias = "pseudo-file", value_name = "FILE")]
+    #[arg(long = "pf", alias = "pseudo-file", value_name = "FILE", conflicts_with_all = LISTS)]
     pseudo_file: Option<PathBuf>,
     /// Print information about the image
     #[arg(long = "s", alias = "stat")]
@@ -136,8 +140,14 @@ struct Arguments {
     #[arg(long = "p", alias = "processors", value_name = "COUNT")]
     processors: Option<NonZeroUsize>,
     /// Accepted for compatibility: memory is bounded by the number of workers
-    #[arg(long, value_name = "SIZE", aliases = ["mem-percent", "da", "data-queue", "fr", "frag-queue"])]
-    mem: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = |word: &str| memory_bytes(word, 2 << 20))]
+    mem: Option<u64>,
+    /// Accepted for compatibility, as a part of the memory of this system
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=75))]
+    mem_percent: Option<u8>,
+    /// Accepted for compatibility: there are no queues of this kind
+    #[arg(long = "da", value_name = "SIZE", aliases = ["data-queue", "fr", "frag-queue"])]
+    queue: Option<NonZeroU32>,
     /// Print only errors
     #[arg(long = "q", alias = "quiet")]
     quiet: bool,
@@ -150,7 +160,7 @@ struct Arguments {
     #[arg(long = "ig", alias = "ignore-errors")]
     ignore_errors: bool,
     /// Exit with 1 if anything failed
-    #[arg(long = "st", alias = "strict-errors")]
+    #[arg(long = "st", alias = "strict-errors", conflicts_with_all = ["no_exit_code", "ignore_errors"])]
     strict_errors: bool,
     /// Exit with 0 if only some entries failed
     #[arg(long = "no-exit", alias = "no-exit-code")]

@@ -1,4 +1,5 @@
 use crate::{archive, both, line, refusal, tree};
+use bstr::ByteSlice;
 use hedgerow_fs::ReadFile;
 use hedgerow_tar::{
     nodes_of_archive, Builder, Defaults, Member, MemberKind, NodeOptions, WriteOptions,

@@ -146,7 +146,8 @@ fn the_root_of_stored_paths_is_the_directory_that_they_begin_in() {
     let mode = |path: &str, mode| {
         fs::set_permissions(home.path().join(path), fs::Permissions::from_mode(mode)).unwrap();
     };
-    (mode("here", 0o700), mode(".", 0o711));
+    mode("here", 0o700);
+    mode(".", 0o711);
     for (directory, sources, expected) in [
         ("here", "../A ../B", 0o711),
         ("here", "../A HERE/B", 0o777),

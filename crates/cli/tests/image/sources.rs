@@ -257,7 +257,10 @@ fn what_the_tools_refuse_is_refused() {
             "cannot stat './nofile'",
         ),
         ("A/one.c/ B image", "A/one.c"),
-        ("A B/../A/d image -no-strip", "may have '..' only in front"),
+        (
+            "A B/../A/d image -no-strip -max-depth 1",
+            "may have '..' only in front",
+        ),
         ("A image -comp gzip -comp xz", "-comp is given twice"),
         (
             "A image -mem 1",

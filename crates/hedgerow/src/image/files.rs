@@ -199,6 +199,7 @@ impl FilesSource<'_> {
                 _ => followed(given).map_err(NodeError::source)?,
             };
             let path = path.as_ref();
+            let start = start_of(path, self.layout)?;
             let first = source_node(path)?;
             let is_excluded = self.exclude.excludes_source(path, depth(&place));
             if is_excluded || !self.keeps(&first) {
@@ -220,7 +221,7 @@ impl FilesSource<'_> {
                 continue;
             }
             if self.layout == Layout::Paths {
-                starts.insert(start_of(path)?);
+                starts.insert(start);
                 collected.add_parents(path, &place)?;
             }
             let walk = WalkOptions {
@@ -367,14 +368,14 @@ fn source_node(path: &Path) -> Result<Node, NodeError> {
 }
 
 /// The directory that a path begins in: `/`, `.`, or one of those above it.
-fn start_of(path: &Path) -> Result<PathBuf, NodeError> {
+fn start_of(path: &Path, layout: Layout) -> Result<PathBuf, NodeError> {
     let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
     let mut parts = path.components().peekable();
     let mut start = PathBuf::from(".");
     while let Some(part) = parts.next_if(|part| !is_name(part)) {
         start.push(part);
     }
-    if !parts.all(|part| is_name(&part)) {
+    if layout == Layout::Paths && !parts.all(|part| is_name(&part)) {
         let path = path.display();
         let reason = format!("'{path}': a path that is stored may have '..' only in front of it");
         return Err(NodeError::source(reason));

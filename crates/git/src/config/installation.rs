@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_prefix_decides_which_files_are_read() {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = hedgerow_testkit::temporary();
         let root = fs::canonicalize(scratch.path()).unwrap();
         let program = install(&root.join("opt"));
         symlink(&program, root.join("git")).unwrap();
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_is_no_installation_means_the_usual_one() {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = hedgerow_testkit::temporary();
         let wrapper = install(&scratch.path().join("home"));
         fs::remove_dir(scratch.path().join("home/libexec/git-core")).unwrap();
         assert_eq!(Installation::of(&wrapper), None);

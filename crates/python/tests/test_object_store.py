@@ -119,6 +119,85 @@ def test_an_image_that_is_replaced_while_it_is_open(tree, bucket, tmp_path):
     assert caught.value.filename == f"{bucket}/changing"
 
 
+def looked_at(bucket):
+    """Lists the bucket, as everybody does, so that fsspec remembers it; returns another process's view of it."""
+    import s3fs
+
+    s3fs.S3FileSystem().ls(bucket)
+    return s3fs.S3FileSystem(skip_instance_cache=True, use_listings_cache=False)
+
+
+def test_what_others_wrote_since_a_listing_is_not_replaced(tree, bucket):
+    others = looked_at(bucket)
+    others.pipe_file(f"{bucket}/precious", b"precious")
+    for write in (
+        lambda: listing.write_parquet(tree, f"{bucket}/precious"),
+        lambda: images.create(tree, f"{bucket}/precious"),
+    ):
+        with pytest.raises(FileExistsError) as caught:
+            write()
+        assert (caught.value.errno, caught.value.filename) == (errno.EEXIST, f"{bucket}/precious")
+    assert others.cat_file(f"{bucket}/precious") == b"precious"
+    listing.write_parquet(tree, f"{bucket}/precious", replace=True)
+    assert others.cat_file(f"{bucket}/precious")[:4] == b"PAR1"
+
+
+@pytest.mark.parametrize("has_conditions", [True, False])
+def test_what_others_write_meanwhile_is_not_replaced(tree, bucket, monkeypatch, has_conditions):
+    from hedgerow import _remote
+
+    others = looked_at(bucket)
+    target = f"{bucket}/raced{has_conditions}"
+    if not has_conditions:
+        monkeypatch.setattr(_remote, "_writes_new_alone", lambda system: False)
+    elif not _remote._writes_new_alone(others):
+        pytest.skip("this s3fs writes nothing on a condition")
+    else:
+        # Nor does another look help, where the store sees to it.
+        monkeypatch.setattr(_remote, "_is_there", lambda system, path: False)
+    with pytest.raises(FileExistsError) as caught:
+        images.create(tree, target, progress=lambda *_: others.pipe_file(target, b"first"))
+    assert (caught.value.errno, caught.value.filename) == (errno.EEXIST, target)
+    assert others.cat_file(target) == b"first"
+
+
+def test_a_store_without_conditions(tree, bucket, monkeypatch):
+    """As some that speak the protocol of S3 are."""
+    import s3fs
+
+    put = s3fs.S3FileSystem.put_file
+
+    def refusing(self, *arguments, mode="overwrite", **options):
+        if mode == "create":
+            raise OSError(errno.ENOSYS, "A header you provided implies functionality that is not implemented")
+        return put(self, *arguments, **options)
+
+    monkeypatch.setattr(s3fs.S3FileSystem, "put_file", refusing)
+    system = s3fs.S3FileSystem(skip_instance_cache=True)
+    monkeypatch.setattr(system, "put_file", refusing.__get__(system), raising=False)
+    from hedgerow import _remote
+
+    monkeypatch.setattr(_remote, "_located", lambda url, _: (system, system._strip_protocol(url)))
+    images.create(tree, f"{bucket}/unconditional")
+    with pytest.raises(FileExistsError):
+        images.create(tree, f"{bucket}/unconditional")
+
+
+def test_what_was_written_since_a_listing_is_read(tree, bucket, tmp_path):
+    images.create(tree, f"{bucket}/rewritten", level=1)
+    others = looked_at(bucket)
+    images.create(tree / "d3", tmp_path / "image", level=1)
+    others.pipe_file(f"{bucket}/rewritten", (tmp_path / "image").read_bytes())
+    for number in (1, 2):
+        images.create(tree, tmp_path / f"part{number}", level=1, part=(number, 2))
+        others.put_file(tmp_path / f"part{number}", f"{bucket}/later{number}")
+    with images.open(f"{bucket}/rewritten") as opened:
+        assert opened.read("f9") == (tree / "d3/f9").read_bytes()
+    images.merge([f"{bucket}/later1", f"{bucket}/later2"], tmp_path / "merged")
+    images.create(tree, tmp_path / "whole", level=1)
+    assert (tmp_path / "merged").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
 def test_a_damaged_part_is_named_by_its_url(tree, bucket, tmp_path):
     import fsspec
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno as _errno
+import inspect as _inspect
 import os as _os
 import tempfile as _tempfile
 from collections.abc import Iterable, Iterator
@@ -37,10 +38,13 @@ def output(path: Path, options: dict[str, Any] | None, replace: bool) -> Iterato
     with _tempfile.TemporaryDirectory(prefix="hedgerow-") as directory:
         file = _os.path.join(directory, "output")
         with _naming({file: path}, path):
-            if not replace and system.exists(target):
-                raise FileExistsError(_errno.EEXIST, _os.strerror(_errno.EEXIST), path)
+            if not replace and _is_there(system, target):
+                raise _exists(path)
             yield file
-            _send(system, file, target)
+            if replace:
+                _send(system, file, target)
+            else:
+                _send_new(system, file, target, path)
 
 
 @contextmanager
@@ -56,6 +60,7 @@ def inputs(paths: Iterable[Path], options: dict[str, Any] | None) -> Iterator[li
             file = _os.path.join(directory, str(number))
             system, source = _located(path, options)
             with _naming({}, path):
+                _forget_listings(system, source)
                 system.get_file(source, file)
             files.append(file)
             urls[file] = path
@@ -73,6 +78,7 @@ def ranges(url: str, options: dict[str, Any]) -> tuple[Callable[[int, int], byte
 
     system, path = _located(url, options)
     with _naming({}, url):
+        _forget_listings(system, path)
         file = system.open(path, "rb", cache_type="none")
         if isinstance(file, AbstractBufferedFile):
             # What every cache of fsspec calls for such a file, also from several threads.
@@ -91,9 +97,79 @@ def ranges(url: str, options: dict[str, Any]) -> tuple[Callable[[int, int], byte
     return read_at, length
 
 
-def _send(system: Any, file: str, target: str) -> None:
+def _forget_listings(system: Any, path: str) -> None:
+    """What fsspec has listed may be of long ago, for as long as the process lives: the store is asked."""
+    system.invalidate_cache(path)
+
+
+def _is_there(system: Any, path: str) -> bool:
+    """Whether the store has something at *path*. Unlike ``exists`` of fsspec, this takes neither an old
+    listing nor a failure for an answer."""
+    _forget_listings(system, path)
+    try:
+        system.info(path)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or error.errno == _errno.ENOENT:
+            return False
+        raise
+    return True
+
+
+def _exists(path: Path) -> FileExistsError:
+    return FileExistsError(_errno.EEXIST, _os.strerror(_errno.EEXIST), path)
+
+
+def _send_new(system: Any, file: str, target: str, path: Path) -> None:
+    """Sends what must replace nothing, also nothing that others have written meanwhile: the store sees to
+    that where it can, as S3 does. Elsewhere it is looked for just before; what is written between that
+    look and the end of the sending is replaced."""
+    if _writes_new_alone(system) and _sent_as_new(system, file, target, path):
+        return
+    if _is_there(system, target):
+        raise _exists(path)
+    _send(system, file, target)
+
+
+def _writes_new_alone(system: Any) -> bool:
+    """Whether the store can be told to write only what is not there: those whose ``put_file`` takes a
+    *mode* of its own, like that of s3fs since 2024.9."""
+    put = getattr(system, "_put_file", None)
+    if put is None or _is_renamed(system):
+        return False
+    try:
+        return "mode" in _inspect.signature(put).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _sent_as_new(system: Any, file: str, target: str, path: Path) -> bool:
+    """Whether it was sent on the condition that nothing is there; not if the store knows no conditions."""
+    try:
+        system.put_file(file, target, mode="create")
+    except FileExistsError as error:
+        raise _exists(path) from error
+    except OSError as error:
+        if error.errno == _errno.ENOSYS:
+            return False
+        # "A precondition failed", from stores that do not say which.
+        if error.errno == _errno.EINVAL and _is_there(system, target):
+            raise _exists(path) from error
+        raise
+    except Exception as error:
+        # Of a botocore before 1.35.21, which knows no condition.
+        if type(error).__name__ == "ParamValidationError":
+            return False
+        raise
+    return True
+
+
+def _is_renamed(system: Any) -> bool:
     protocols = {system.protocol} if isinstance(system.protocol, str) else set(system.protocol)
-    if not protocols & _RENAMED:
+    return bool(protocols & _RENAMED)
+
+
+def _send(system: Any, file: str, target: str) -> None:
+    if not _is_renamed(system):
         system.put_file(file, target)
         return
     partial = f"{target}.{_os.getpid()}.partial"

@@ -2,8 +2,12 @@
 //! `hedgerow.errors`.
 
 use crate::path::Flavor;
-use hedgerow::image::{ContentError, ExtractError, VerifyError, WriteError};
+use hedgerow::image::{
+    ContentError, ExtractError, Problem, VerifyError, WriteError, WriteTreeError,
+};
 use hedgerow::pack::{PackError, ReachError};
+use hedgerow::plumbing::tar::{self, SourceError};
+use hedgerow::plumbing::walk;
 use hedgerow::walk::listing;
 use hedgerow::{image, repository, SystemError};
 use pyo3::exceptions::PyOSError;
@@ -19,6 +23,11 @@ use std::path::Path;
 const EBADMSG: i32 = 74;
 /// What the system says when it cannot say more.
 const EIO: i32 = 5;
+/// What it says when there are too many threads.
+const EAGAIN: i32 = 11;
+const EEXIST: i32 = 17;
+/// The operation of an error that is about a thread.
+const START_THREAD: &str = "start the thread";
 
 /// The `OSError` of a failed system call on `filename`: of the subclass that Python has for its number.
 pub(crate) fn os_error(
@@ -43,7 +52,6 @@ fn raised(py: Python<'_>, error: &io::Error) -> Option<PyErr> {
 
 /// The system's number of an error, also if it was noticed before the system was asked.
 fn number(error: &io::Error) -> Option<i32> {
-    const EEXIST: i32 = 17;
     const EINVAL: i32 = 22;
     let noticed = match error.kind() {
         io::ErrorKind::AlreadyExists => Some(EEXIST),
@@ -81,6 +89,12 @@ fn exception<'py>(
 
 /// A failed system call of the libraries.
 pub(crate) fn system(py: Python<'_>, error: &SystemError) -> PyErr {
+    if error.operation == START_THREAD {
+        // What has the place of a path is the thread's name.
+        let number = error.source.raw_os_error().unwrap_or(EAGAIN);
+        let words = format!("no thread can be started: {}", error.reason());
+        return made(exception(py, number, None, Some(&words)));
+    }
     match Flavor::Str.object(py, error.path.as_os_str().as_bytes()) {
         Ok(filename) => os_error(py, &error.source, Some(&filename)),
         Err(error) => error,
@@ -163,9 +177,28 @@ pub(crate) fn of_verb(py: Python<'_>, error: &(dyn Error + 'static), path: Optio
     if let Some(error) = image_cause(error) {
         return of_image(py, error, path);
     }
+    if let Some(ExtractError::NotEmpty { path }) = error.downcast_ref::<ExtractError>() {
+        return match Flavor::Str.object(py, path.as_os_str().as_bytes()) {
+            Ok(path) => made(exception(
+                py,
+                EEXIST,
+                Some(&path),
+                Some("Directory is not empty"),
+            )),
+            Err(error) => error,
+        };
+    }
     // Where the call that failed is not known, its number still is.
     let mut cause = error.source();
     while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<SystemError>() {
+            return system(py, error);
+        }
+        if let Some(SourceError::Archive { archive, source }) = error.downcast_ref() {
+            if let Some(error) = of_archive(py, source, archive) {
+                return error;
+            }
+        }
         let source = error.downcast_ref::<io::Error>();
         if let Some(raised) = source.and_then(|source| raised(py, source)) {
             return raised;
@@ -182,6 +215,23 @@ pub(crate) fn of_verb(py: Python<'_>, error: &(dyn Error + 'static), path: Optio
     let is_of_git =
         error.is::<repository::Error>() || error.is::<ReachError>() || error.is::<PackError>();
     named(py, if is_of_git { "GitError" } else { "Error" }, &message)
+}
+
+/// An error of the archive at `path`, if the system has a word for it.
+fn of_archive(py: Python<'_>, error: &tar::Error, path: &Path) -> Option<PyErr> {
+    const ENOTDIR: i32 = 20;
+    let filename = match Flavor::Str.object(py, path.as_os_str().as_bytes()) {
+        Ok(filename) => filename,
+        Err(error) => return Some(error),
+    };
+    match error {
+        tar::Error::NotTar(_) => {
+            let words = format!("Not a directory, nor a tar archive: {error}");
+            Some(made(exception(py, ENOTDIR, Some(&filename), Some(&words))))
+        }
+        tar::Error::Read { source, .. } => Some(os_error(py, source, Some(&filename))),
+        _ => None,
+    }
 }
 
 fn error_words(error: &(dyn Error + 'static)) -> String {
@@ -204,6 +254,9 @@ fn system_cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e SystemError>
     if let Some(PackError::Fs(error)) = error.downcast_ref::<PackError>() {
         return Some(error);
     }
+    if let Some(walk::SourceError::Open(error)) = error.downcast_ref::<walk::SourceError>() {
+        return Some(error);
+    }
     match error.downcast_ref::<WriteError>() {
         Some(WriteError::File(error)) => return Some(error),
         Some(WriteError::Source(error)) => return error.source().and_then(system_cause),
@@ -211,6 +264,13 @@ fn system_cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e SystemError>
     }
     match error.downcast_ref::<ExtractError>() {
         Some(ExtractError::Target(error)) => return Some(error),
+        Some(ExtractError::Ended(WriteTreeError::Root(error))) => return Some(error),
+        Some(ExtractError::Ended(WriteTreeError::Full { problem, .. })) => {
+            return match problem {
+                Problem::Fs(error) => Some(error),
+                _ => None,
+            }
+        }
         Some(ExtractError::Ended(error)) => return error.source().and_then(system_cause),
         _ => {}
     }

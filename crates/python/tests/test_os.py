@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -607,3 +608,69 @@ def test_the_package_is_typed():
     import hedgerow
 
     assert (Path(hedgerow.__file__).parent / "py.typed").exists()
+
+
+LIMITED = """
+import os, resource, sys
+import hedgerow.os as hos
+top, number = sys.argv[1], int(sys.argv[2])
+expected = sum(1 for _ in os.walk(top))
+for _ in range(5):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (number, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    failed = []
+    found = sum(1 for _ in hos.walk(top, onerror=failed.append))
+    assert (found, failed) == (expected, []), (found, expected, failed[:3])
+"""
+
+
+@pytest.mark.parametrize("descriptors", [4, 5, 6, 8, 12])
+def test_a_walk_with_few_descriptors(tmp_path, descriptors):
+    """os.walk needs one at a time, and lists the whole tree with it."""
+    for number in range(4000):
+        (tmp_path / f"a{number % 7}" / f"b{number % 101}" / f"c{number}").mkdir(parents=True)
+    command = [sys.executable, "-c", LIMITED, tmp_path, str(descriptors)]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+
+
+WITHOUT_THREADS = """
+import os, resource, sys
+import hedgerow, hedgerow.os as hos
+from hedgerow import errors, listing
+top = sys.argv[1]
+expected = sum(1 for _ in os.walk(top))
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(54321)
+    os.setuid(54321)
+resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+assert sum(1 for _ in hos.walk(top)) == expected
+for call in (
+    lambda: list(hedgerow.walk(top)),
+    lambda: listing.write_parquet(top, "/tmp/none"),
+):
+    try:
+        call()
+    except BlockingIOError as error:
+        assert error.filename is None and "thread" in str(error), error
+    else:
+        print("there are threads")
+"""
+
+
+def test_a_walk_without_threads():
+    with tempfile.TemporaryDirectory() as top:
+        # Root is not limited: another user walks.
+        os.chmod(top, 0o755)
+        for number in range(2000):
+            (Path(top) / f"a{number % 7}" / f"b{number}").mkdir(parents=True)
+        command = [sys.executable, "-c", WITHOUT_THREADS, top]
+        told = subprocess.run(command, capture_output=True, text=True)
+        assert told.returncode == 0, told.stderr
+
+
+def test_what_counts_as_true_for_scandir(tmp_path):
+    (tmp_path / "file").touch()
+    for truth in (1, 0, [], "yes", None):
+        with hos.scandir(tmp_path, stat=truth) as entries:
+            assert [entry.name for entry in entries] == ["file"]

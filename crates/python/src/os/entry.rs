@@ -57,7 +57,7 @@ fn held(
 }
 
 /// What any object counts as, as for `os.DirEntry`.
-fn truth(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(super) fn truth(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.is_truthy()
 }
 
@@ -214,7 +214,8 @@ impl DirEntry {
         self.full_path(py).cloned()
     }
 
-    /// Whether it is a directory or, unless `follow_symlinks` is false, a link to one.
+    /// Whether it is a directory or, unless `follow_symlinks` is false, a link to one. What does not exist
+    /// any more is none; raises `OSError` if it cannot be told.
     #[pyo3(signature = (*, follow_symlinks=true))]
     fn is_dir(
         &self,
@@ -224,7 +225,8 @@ impl DirEntry {
         self.is_kind(py, FileKind::Directory, S_IFDIR, follow_symlinks)
     }
 
-    /// Whether it is a regular file or, unless `follow_symlinks` is false, a link to one.
+    /// Whether it is a regular file or, unless `follow_symlinks` is false, a link to one. What does not exist
+    /// any more is none; raises `OSError` if it cannot be told.
     #[pyo3(signature = (*, follow_symlinks=true))]
     fn is_file(
         &self,
@@ -234,7 +236,8 @@ impl DirEntry {
         self.is_kind(py, FileKind::File, S_IFREG, follow_symlinks)
     }
 
-    /// Whether it is a symbolic link.
+    /// Whether it is a symbolic link. Raises `OSError` if the directory does not tell, and neither does the
+    /// system.
     fn is_symlink(&self, py: Python<'_>) -> PyResult<bool> {
         self.is_link(py)
     }
@@ -249,7 +252,8 @@ impl DirEntry {
         self.inode
     }
 
-    /// An `os.stat_result` for the entry. It is asked for once.
+    /// An `os.stat_result` for the entry or, unless `follow_symlinks` is false, for what it links to. It is
+    /// asked for once. Raises `OSError`, for example `FileNotFoundError` for what does not exist any more.
     #[pyo3(signature = (*, follow_symlinks=true))]
     fn stat<'py>(
         &self,

@@ -1,7 +1,7 @@
 //! The iterator over the entries of a directory.
 
 use super::audit_scandir;
-use super::entry::{DirEntry, Directory};
+use super::entry::{truth, DirEntry, Directory};
 use crate::error::os_error;
 use crate::path::{fspath, system_path, Flavor};
 use hedgerow::plumbing::files::until_removed;
@@ -44,7 +44,7 @@ struct Reading {
 pub(super) fn scandir(
     py: Python<'_>,
     path: Option<Bound<'_, PyAny>>,
-    stat: bool,
+    #[pyo3(from_py_with = truth)] stat: bool,
 ) -> PyResult<ScandirIterator> {
     let path = match path {
         Some(path) => operand(path)?,

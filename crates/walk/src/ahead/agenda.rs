@@ -139,6 +139,15 @@ impl Agenda {
         }
     }
 
+    /// Keeps no directory open any longer, unless a thread is just using it.
+    pub(super) fn close_directories(&mut self) {
+        for group in self.waiting.values_mut() {
+            if let Some(site) = Arc::get_mut(&mut group.site) {
+                site.handle = None;
+            }
+        }
+    }
+
     /// The reader comes to a directory, and lists it if nobody does.
     pub(super) fn take(&mut self, position: &Position) -> Known {
         if let Some(contents) = self.finished.remove(position) {

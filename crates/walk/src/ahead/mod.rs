@@ -28,6 +28,8 @@ const BUDGET_BYTES: usize = 32 << 20;
 const HANDLES_LIMIT: usize = 128;
 /// Maximum number of tokens put into a run at once.
 const TOKENS_AT_ONCE: usize = 256;
+/// How long the reader lists directories alone where threads took what it needed, or could not start.
+const SHORTAGE_TIME: Duration = Duration::from_secs(1);
 /// How often a waiting reader is asked whether it was interrupted.
 const POLL_TIME: Duration = Duration::from_millis(20);
 
@@ -129,6 +131,8 @@ struct State {
     is_running: bool,
     /// Whether none may start.
     is_stopped: bool,
+    /// Until when none may start, and no directory is kept open.
+    alone_until: Option<Instant>,
     /// The directory that the reader waits for.
     awaited: Option<Position>,
 }
@@ -146,6 +150,7 @@ impl Ahead {
                 tokens: 0,
                 is_running: false,
                 is_stopped: false,
+                alone_until: None,
                 awaited: None,
             }),
             changed: Condvar::new(),
@@ -186,7 +191,7 @@ impl Ahead {
                 if !is_root {
                     shared.lock().agenda.forget_below(position);
                 }
-                shared.list_now(position, path)
+                self.with_descriptors(|| shared.list_now(position, path))
             }
         }
     }
@@ -199,13 +204,33 @@ impl Ahead {
         if is_link && options.skip_new_links {
             return Entered::Link;
         }
-        let read = OpenDirectory::open(path).and_then(|directory| {
-            let scratch = &mut Scratch::default();
-            Contents::read(&directory, path, scratch, options.follow_links, || false)
-        });
-        match read {
-            Ok(contents) => Entered::Contents(Arc::new(contents.expect("it is not cancelled"))),
-            Err(error) => Entered::Failed(error),
+        self.with_descriptors(|| {
+            let read = OpenDirectory::open(path).and_then(|directory| {
+                let scratch = &mut Scratch::default();
+                Contents::read(&directory, path, scratch, options.follow_links, || false)
+            });
+            match read {
+                Ok(contents) => Entered::Contents(Arc::new(contents.expect("it is not cancelled"))),
+                Err(error) => Entered::Failed(error),
+            }
+        })
+    }
+
+    /// Lists a directory in the reader's thread. If there are no descriptors for that, ours may be the ones
+    /// that are missing: they are given back, and it is tried again.
+    fn with_descriptors(&self, list: impl Fn() -> Entered) -> Entered {
+        match list() {
+            Entered::Failed(error) if is_of_descriptors(&error) => {
+                let mut state = self.shared.lock();
+                state.alone_until = Some(Instant::now() + SHORTAGE_TIME);
+                state.agenda.close_directories();
+                drop(state);
+                self.end_run();
+                // What the threads have added meanwhile.
+                self.shared.lock().agenda.close_directories();
+                list()
+            }
+            listed => listed,
         }
     }
 
@@ -242,6 +267,11 @@ impl Ahead {
     /// [`resume`](Ahead::resume). What was listed stays, and the reader may go on without them.
     pub fn stop(&self) {
         self.shared.lock().is_stopped = true;
+        self.end_run();
+    }
+
+    /// Ends the threads that there are, after their current calls.
+    fn end_run(&self) {
         let run = lock(&self.run).take();
         if let Some(run) = run {
             run.cancel.cancel();
@@ -267,9 +297,9 @@ impl Ahead {
     fn start_if_due(&self) {
         let mut run = lock(&self.run);
         let mut state = self.shared.lock();
+        let is_idle = !state.is_running && !state.is_stopped && !state.is_reader_alone();
         let agenda = &state.agenda;
         let has_room = agenda.held() < BUDGET_BYTES / 2;
-        let is_idle = !state.is_running && !state.is_stopped;
         if !is_idle || !has_room || !self.shared.is_worth_threads(agenda.units()) {
             return;
         }
@@ -285,7 +315,11 @@ impl Ahead {
         match threads::start("walk-0", move || shared.run(tokens, token)) {
             Ok(thread) => *run = Some(Run { thread, cancel }),
             // Without threads, the reader lists everything.
-            Err(_) => self.shared.lock().is_running = false,
+            Err(_) => {
+                let mut state = self.shared.lock();
+                state.is_running = false;
+                state.alone_until = Some(Instant::now() + SHORTAGE_TIME);
+            }
         }
     }
 }
@@ -294,6 +328,24 @@ impl Drop for Ahead {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+impl State {
+    /// Whether there was too little for threads, of late.
+    fn is_reader_alone(&mut self) -> bool {
+        let is_alone = self.alone_until.is_some_and(|end| Instant::now() < end);
+        if !is_alone {
+            self.alone_until = None;
+        }
+        is_alone
+    }
+}
+
+/// Whether a call failed because there are no more descriptors, for this process or at all.
+fn is_of_descriptors(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
 type Scope<'s> = hedgerow_engine::Scope<'s, ()>;
@@ -356,8 +408,17 @@ impl Shared {
             Ok((directory, contents)) => {
                 let contents = Arc::new(contents);
                 let path = path.as_os_str().as_bytes().to_vec();
-                let site = self.site(position.clone(), path, directory, contents.clone());
-                self.lock().agenda.add(site);
+                let mut state = self.lock();
+                let may_keep = !state.is_reader_alone();
+                let site = self.site(
+                    position.clone(),
+                    path,
+                    directory,
+                    contents.clone(),
+                    may_keep,
+                );
+                state.agenda.add(site);
+                drop(state);
                 Entered::Contents(contents)
             }
             Err(error) => Entered::Failed(error),
@@ -370,11 +431,13 @@ impl Shared {
         path: Vec<u8>,
         directory: Arc<Handle>,
         contents: Arc<Contents>,
+        may_keep: bool,
     ) -> Arc<Site> {
+        let may_keep = may_keep && self.handles.may_keep();
         Arc::new(Site {
             position,
             path,
-            handle: self.handles.may_keep().then_some(directory),
+            handle: may_keep.then_some(directory),
             contents,
         })
     }
@@ -421,7 +484,8 @@ impl Shared {
         match listed {
             Ok(Some((path, directory, contents))) => {
                 state.agenda.keep(position.clone(), Some(contents.clone()));
-                let site = self.site(position, path, directory, contents);
+                let may_keep = !state.is_reader_alone();
+                let site = self.site(position, path, directory, contents, may_keep);
                 state.agenda.add(site);
             }
             Ok(None) => {}

@@ -1,10 +1,10 @@
 //! Images, in SquashFS and in EROFS.
 
 use crate::error::{named, of_image, of_verb};
-use crate::path::{bytes_of, fspath, no_pipe, system_path, Flavor};
+use crate::path::{bytes_of, fspath, no_pipe, path_bytes, system_path, Flavor};
 use crate::ranges::{Function, Ranges};
 use crate::repository::environment;
-use crate::run::{execution, run, run_for_file};
+use crate::run::{execution, run, run_for_file, Watch};
 use hedgerow::image::{
     create_with, extract, refuse_fakeroot, verify, AnyImage, Compressor, CreateOptions, Created,
     ExtractOptions, Hooks, NodeKind, Parts, ReadFile, Recipe, Settings, Source, WriteError,
@@ -90,7 +90,7 @@ impl RawImage {
 
     /// The names and kinds of the entries of a directory.
     fn list<'py>(&self, py: Python<'py>, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let path = bytes_of(path)?;
+        let path = path_bytes(path)?;
         let image = self.image()?;
         let listed = py.detach(|| image.children(&path));
         let listed = listed.map_err(|error| of_image(py, &error, self.path.as_deref()))?;
@@ -107,7 +107,7 @@ impl RawImage {
         py: Python<'py>,
         path: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let path = bytes_of(path)?;
+        let path = path_bytes(path)?;
         let image = self.image()?;
         let asked = py.detach(|| {
             let (kind, metadata) = image.find(&path)?;
@@ -146,7 +146,7 @@ impl RawImage {
         start: u64,
         length: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let path = bytes_of(path)?;
+        let path = path_bytes(path)?;
         let image = self.image()?;
         let range = start..start.saturating_add(length);
         let read = py.detach(|| image.read_range(&path, range, &self.execution));
@@ -190,7 +190,7 @@ enum Problem {
 /// Makes an image of a directory, an archive, or a commit of `repository`; of a directory, also the
 /// part of one with a number, from 1, of so many.
 #[pyfunction]
-#[pyo3(signature = (source, target, *, kind, repository, settings, part, replace, threads, progress))]
+#[pyo3(signature = (source, target, *, kind, repository, settings, part, replace, threads, watch))]
 #[allow(
     clippy::too_many_arguments,
     reason = "they are those of hedgerow.image.create"
@@ -204,7 +204,7 @@ fn image_create<'py>(
     part: Option<(u32, u32)>,
     replace: bool,
     threads: Option<usize>,
-    progress: Option<Bound<'py, PyAny>>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = source.py();
     if kind == "directory" {
@@ -221,7 +221,7 @@ fn image_create<'py>(
     let environment = repository.as_ref().map(environment).transpose()?;
     let path = PathBuf::from(OsString::from_vec(revision.clone()));
     let file = (&*target, replace);
-    let made = run_for_file(py, &options.execution, progress.as_ref(), file, || {
+    let made = run_for_file(py, &options.execution, &watch, file, || {
         let create = |source| {
             let hooks = Hooks {
                 part: part.map(|shard| (shard, note.as_bytes())),
@@ -256,13 +256,13 @@ fn preloaded(py: Python<'_>) -> PyResult<Option<OsString>> {
 
 /// Merges the parts of an image that [`image_create`] made. Also returns what the parts left out.
 #[pyfunction]
-#[pyo3(signature = (parts, target, *, replace, threads, progress))]
+#[pyo3(signature = (parts, target, *, replace, threads, watch))]
 fn image_merge<'py>(
     parts: Vec<Bound<'py, PyAny>>,
     target: &Bound<'py, PyAny>,
     replace: bool,
     threads: Option<usize>,
-    progress: Option<Bound<'py, PyAny>>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = target.py();
     let paths = parts.iter().map(path_of).collect::<PyResult<Vec<_>>>()?;
@@ -272,15 +272,16 @@ fn image_merge<'py>(
     }
     let execution = execution(threads)?;
     paths.iter().try_for_each(|path| no_pipe(py, path))?;
-    let parts = run(py, &execution, None, || Parts::open(&paths))?;
+    let parts = run(py, &execution, &watch, || Parts::open(&paths))?;
     let parts = parts.map_err(|error| of_verb(py, &error, None))?;
     let settings = Stored::of_note(parts.made()).ok_or_else(|| {
-        let message = "the parts were not made by hedgerow.image.create of this version";
+        let message = "the parts were not made by hedgerow.image.create of this version: \
+            those of the command line are merged with 'hedgerow image merge'";
         named(py, "Error", message)
     })?;
     let options = settings.options(replace, execution)?;
     let file = (&*target, replace);
-    let merged = run_for_file(py, &options.execution, progress.as_ref(), file, || {
+    let merged = run_for_file(py, &options.execution, &watch, file, || {
         parts.merge(&target, &options)
     })?;
     let merged = merged.map_err(|error| of_verb(py, &error, None))?;
@@ -349,7 +350,7 @@ const NOTE: &str = "hedgerow.python.part.v1";
 
 /// Extracts an image. Returns the number of entries, and what failed as pairs of path and words.
 #[pyfunction]
-#[pyo3(signature = (image, target, *, paths, replace, strip_components, threads, progress))]
+#[pyo3(signature = (image, target, *, paths, replace, strip_components, threads, watch))]
 fn image_extract<'py>(
     image: &Bound<'py, PyAny>,
     target: &Bound<'py, PyAny>,
@@ -357,20 +358,20 @@ fn image_extract<'py>(
     replace: bool,
     strip_components: usize,
     threads: Option<usize>,
-    progress: Option<Bound<'py, PyAny>>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = image.py();
     let (image, target) = (path_of(image)?, path_of(target)?);
     no_pipe(py, &image)?;
     let options = ExtractOptions {
-        paths: paths.iter().map(bytes_of).collect::<PyResult<Vec<_>>>()?,
+        paths: paths.iter().map(path_bytes).collect::<PyResult<Vec<_>>>()?,
         replace,
         strip_components,
         execution: execution(threads)?,
         ..ExtractOptions::default()
     };
     let mut failed = Vec::new();
-    let done = run(py, &options.execution, progress.as_ref(), || {
+    let done = run(py, &options.execution, &watch, || {
         let opened = AnyImage::open(&image, 0).map_err(hedgerow::image::ExtractError::Image)?;
         extract(&opened, &target, &options, |failure| {
             failed.push((
@@ -390,11 +391,11 @@ fn image_extract<'py>(
 /// Checks an image. Returns findings as part, position, path and words; and the number of those that
 /// are only counted, of inodes, and of bytes of content.
 #[pyfunction]
-#[pyo3(signature = (image, *, threads, progress))]
+#[pyo3(signature = (image, *, threads, watch))]
 fn image_verify<'py>(
     image: &Bound<'py, PyAny>,
     threads: Option<usize>,
-    progress: Option<Bound<'py, PyAny>>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = image.py();
     let path = path_of(image)?;
@@ -402,7 +403,7 @@ fn image_verify<'py>(
     let execution = execution(threads)?;
     let file = py.detach(|| ReadFile::open(&path));
     let file = file.map_err(|error: SystemError| crate::error::system(py, &error))?;
-    let checked = run(py, &execution, progress.as_ref(), || {
+    let checked = run(py, &execution, &watch, || {
         verify(Box::new(file), 0, &execution)
     })?;
     let report = checked.map_err(|error| of_verb(py, &error, Some(&path)))?;
@@ -423,7 +424,7 @@ fn image_verify<'py>(
 #[pyfunction]
 fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
     let work = || -> Result<(), SystemError> { panic!("as the test asked") };
-    run(py, &Execution::default(), None, work)?
+    run(py, &Execution::default(), &Watch::default(), work)?
         .map_err(|error| named(py, "Error", &error.to_string()))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{of_listing, os_error, system};
 use crate::path::{bytes_of, fspath, no_pipe, system_path, Flavor};
-use crate::run::{execution, run_for_file};
+use crate::run::{execution, run_for_file, Watch};
 use hedgerow::walk::listing::{
     merge, read_rest, write_listing, write_part, Format, Output, PartOptions,
 };
@@ -52,13 +52,13 @@ impl Options<'_> {
 
 /// Writes a listing of the tree below `root`. Returns the number of rows, and what could not be read.
 #[pyfunction]
-#[pyo3(signature = (root, path, *, format, options, progress))]
+#[pyo3(signature = (root, path, *, format, options, watch))]
 fn listing_write<'py>(
     root: &Bound<'py, PyAny>,
     path: &Bound<'py, PyAny>,
     format: &str,
     options: Options<'py>,
-    progress: Option<Bound<'py, PyAny>>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = root.py();
     let format = format_named(format)?;
@@ -66,7 +66,7 @@ fn listing_write<'py>(
     let output = output(py, &target, options.replace)?;
     let omitted = Omitted::new(options.raises, &walk.execution.cancel);
     let file = (&*target, options.replace);
-    let written = run_for_file(py, &walk.execution, progress.as_ref(), file, || {
+    let written = run_for_file(py, &walk.execution, &watch, file, || {
         let tell = |omission| omitted.add(omission);
         write_listing(root.directory, &root.path, output, format, &walk, &tell)
     })?;
@@ -78,7 +78,7 @@ fn listing_write<'py>(
 /// Lists the directories `given` and what is below them until the budget is spent. Returns the number
 /// of rows, the directories that are left, and what could not be read.
 #[pyfunction]
-#[pyo3(signature = (root, path, *, entries, seconds, given, options, progress))]
+#[pyo3(signature = (root, path, *, entries, seconds, given, options, watch))]
 fn listing_part<'py>(
     root: &Bound<'py, PyAny>,
     path: &Bound<'py, PyAny>,
@@ -86,7 +86,7 @@ fn listing_part<'py>(
     seconds: Option<f64>,
     given: Vec<Bound<'py, PyAny>>,
     options: Options<'py>,
-    progress: Option<Bound<'py, PyAny>>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = root.py();
     let given = given
@@ -108,7 +108,7 @@ fn listing_part<'py>(
     let execution = &part.walk.execution;
     let omitted = Omitted::new(options.raises, &execution.cancel);
     let file = (&*target, options.replace);
-    let written = run_for_file(py, execution, progress.as_ref(), file, || {
+    let written = run_for_file(py, execution, &watch, file, || {
         let tell = |omission| omitted.add(omission);
         write_part(root.directory, given, output, &part, &tell)
     })?;
@@ -120,13 +120,13 @@ fn listing_part<'py>(
 /// Merges parts. Returns the number of rows, and what the parts could not read, as pairs of path and
 /// words.
 #[pyfunction]
-#[pyo3(signature = (parts, path, *, format, replace, progress))]
+#[pyo3(signature = (parts, path, *, format, replace, watch))]
 fn listing_merge<'py>(
     parts: Vec<Bound<'py, PyAny>>,
     path: &Bound<'py, PyAny>,
     format: &str,
     replace: bool,
-    progress: Option<Bound<'py, PyAny>>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = path.py();
     let format = format_named(format)?;
@@ -136,7 +136,7 @@ fn listing_merge<'py>(
     let output = output(py, &target, replace)?;
     let execution = Execution::default();
     let file = (&*target, replace);
-    let merged = run_for_file(py, &execution, progress.as_ref(), file, || {
+    let merged = run_for_file(py, &execution, &watch, file, || {
         let temporary = directory_of(&target);
         merge(&parts, output, format, &temporary, &execution)
     })?;

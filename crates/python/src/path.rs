@@ -74,6 +74,14 @@ pub(crate) fn borrowed_bytes_of<'p>(path: &'p Bound<'_, PyAny>) -> PyResult<Cow<
     }
 }
 
+/// The bytes of a path of the caller: `str`, `bytes` or `os.PathLike`.
+pub(crate) fn path_bytes(path: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    match Flavor::of(path) {
+        Some(_) => bytes_of(path),
+        None => bytes_of(&fspath(path)?),
+    }
+}
+
 /// The same for a path that is given to the system.
 pub(crate) fn system_path(path: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let bytes = bytes_of(path)?;

@@ -2,10 +2,11 @@
 
 use crate::error::{named, of_verb, os_error};
 use crate::path::{bytes_of, fspath, system_path, Flavor};
-use crate::run::{execution, run};
+use crate::run::{execution, run, Watch};
+use hedgerow::pack::PackError;
 use hedgerow::plumbing::engine::{run_ordered, Failure, Window};
 use hedgerow::plumbing::git::object_query::find_object;
-use hedgerow::plumbing::git::reachability::{RevisionArguments, Sources};
+use hedgerow::plumbing::git::reachability::{supply, RevisionArguments, Sources};
 use hedgerow::plumbing::object::{Malformed, TreeEntries};
 use hedgerow::plumbing::pack::{ObjectId, ObjectKind, Reader};
 use hedgerow::plumbing::reach::{Objects, Request, Visitor, Walk, WalkedCommit};
@@ -112,7 +113,11 @@ impl RawRepository {
     }
 
     /// Commits as ids, or objects as ids, kinds and paths.
-    #[pyo3(signature = (revisions, *, objects, max_count, first_parent, reverse))]
+    #[pyo3(signature = (revisions, *, objects, max_count, first_parent, reverse, watch))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "they are those of hedgerow.Repository.rev_list"
+    )]
     fn rev_list<'py>(
         &self,
         py: Python<'py>,
@@ -121,6 +126,7 @@ impl RawRepository {
         max_count: Option<u64>,
         first_parent: bool,
         reverse: bool,
+        watch: Watch<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let words = revisions
             .iter()
@@ -135,7 +141,7 @@ impl RawRepository {
         };
         let execution = Execution::default();
         let cancel = execution.cancel.clone();
-        let listed = run(py, &execution, None, || {
+        let listed = run(py, &execution, &watch, || {
             let mut found = Found {
                 rows: Vec::new(),
                 is_cancelled: &|| cancel.is_cancelled(),
@@ -162,10 +168,11 @@ impl RawRepository {
         py: Python<'py>,
         names: Vec<Bound<'py, PyAny>>,
         threads: Option<usize>,
+        watch: Watch<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let names = names.iter().map(bytes_of).collect::<PyResult<Vec<_>>>()?;
         let execution = execution(threads)?;
-        let read = run(py, &execution, None, || {
+        let read = run(py, &execution, &watch, || {
             read_objects(&self.environment, names, &execution)
         })?;
         let list = PyList::empty(py);
@@ -175,17 +182,24 @@ impl RawRepository {
         Ok(list)
     }
 
-    /// The entries of a tree: names, modes, ids, and the sizes of files, which cost a look each.
+    /// The entries of a tree, or the one with a name: names, modes, ids, and the sizes of files, which cost a
+    /// look each, and in a partial clone all the files.
+    #[pyo3(signature = (spec, sizes, only=None))]
     fn tree<'py>(
         &self,
         py: Python<'py>,
         spec: &Bound<'py, PyAny>,
         sizes: bool,
+        only: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let spec = bytes_of(spec)?;
+        let only = only.map(bytes_of).transpose()?;
         let rows = self.with(py, |repository| {
+            // This fetches what is on the way, where a remote has promised it.
+            let (found, _) = find_object(repository, spec.as_slice().into())?;
+            repository.fetch_missing(&[found])?;
             let id = repository.resolve_tree(spec.as_slice().into())?;
-            tree_rows(repository, &id, sizes)
+            tree_rows(repository, &id, sizes, only.as_deref())
         })?;
         let list = PyList::empty(py);
         for (name, mode, id, size) in rows {
@@ -266,6 +280,7 @@ fn list(
         revisions.add(word.as_slice().into())?;
     }
     request.tips = revisions.tips;
+    supply(repository, &request)?;
     Walk::new(source, request)?.list(found)?;
     Ok(())
 }
@@ -280,11 +295,20 @@ fn read_objects(
     let repository = Repository::discover(environment).map_err(Failure::Failed)?;
     let mut ids = Vec::with_capacity(names.len());
     for name in names {
+        if execution.cancel.is_cancelled() {
+            return Err(Failure::Cancelled);
+        }
         let found = find_object(&repository, name.as_slice().into());
         ids.push(found.map_err(Failure::Failed)?.0);
     }
-    let mut objects = Vec::with_capacity(ids.len());
     let shared = repository.shared_objects();
+    let replaced = ids.iter().map(|id| repository.replacement(id));
+    let replaced = replaced.collect::<Result<Vec<_>>>();
+    let replaced = replaced.map_err(Failure::Failed)?;
+    repository
+        .fetch_missing(&replaced)
+        .map_err(Failure::Failed)?;
+    let mut objects = Vec::with_capacity(ids.len());
     run_ordered(
         &execution.options("read"),
         WINDOW,
@@ -313,22 +337,36 @@ fn ended(py: Python<'_>, failure: Failure<repository::Error>) -> PyErr {
 
 type TreeRow = (Vec<u8>, u32, ObjectId, Option<u64>);
 
-fn tree_rows(repository: &Repository, id: &ObjectId, sizes: bool) -> Result<Vec<TreeRow>> {
+fn tree_rows(
+    repository: &Repository,
+    id: &ObjectId,
+    sizes: bool,
+    only: Option<&[u8]>,
+) -> Result<Vec<TreeRow>> {
+    repository.fetch_missing(&[*id])?;
     let (_, content) = repository.read_object(id)?;
-    let mut rows = Vec::new();
-    let mut reader = Reader::new(repository.objects());
+    let (mut rows, mut blobs) = (Vec::new(), Vec::new());
     let mut entries = TreeEntries::new(&content, id.kind());
     let corrupt = |error: Malformed| repository::Error::Setup {
         reason: error.to_string(),
     };
     while let Some(entry) = entries.next_of(id).map_err(corrupt)? {
+        if only.is_some_and(|only| entry.name != only) {
+            continue;
+        }
         let id = entry.id.to_owned();
-        let is_blob = entry.object_kind() == Some(ObjectKind::Blob);
-        let size = match repository.objects().locate(&id)? {
-            Some(location) if sizes && is_blob => Some(reader.header(&id, location)?.size),
-            _ => None,
-        };
-        rows.push((entry.name.to_vec(), entry.mode, id, size));
+        if sizes && entry.object_kind() == Some(ObjectKind::Blob) {
+            blobs.push((rows.len(), repository.replacement(&id)?));
+        }
+        rows.push((entry.name.to_vec(), entry.mode, id, None));
+    }
+    let ids: Vec<ObjectId> = blobs.iter().map(|(_, id)| *id).collect();
+    repository.fetch_missing(&ids)?;
+    let mut reader = Reader::new(repository.objects());
+    for (row, id) in blobs {
+        let location = repository.objects().locate(&id)?;
+        let location = location.ok_or(PackError::Missing { id })?;
+        rows[row].3 = Some(reader.header(&id, location)?.size);
     }
     Ok(rows)
 }

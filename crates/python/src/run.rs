@@ -32,6 +32,41 @@ pub(crate) fn execution(threads: Option<usize>) -> PyResult<Execution> {
     })
 }
 
+/// With what a caller watches work: a function that is told of the progress, and an event that ends the work
+/// once it is set.
+#[derive(Default, FromPyObject)]
+pub(crate) struct Watch<'py>(Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+
+impl Watch<'_> {
+    fn ask(&self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals()?;
+        let Watch(_, Some(cancel)) = self else {
+            return Ok(());
+        };
+        if cancel.call_method0("is_set")?.is_truthy()? {
+            return Err(error::named(py, "Cancelled", "it was cancelled"));
+        }
+        Ok(())
+    }
+
+    /// Calls the function with the name of the stage, the steps done, all steps, or 0 if that is unknown, and
+    /// bytes.
+    fn tell(&self, execution: &Execution) -> PyResult<()> {
+        let Watch(Some(progress), _) = self else {
+            return Ok(());
+        };
+        if let Some((stage, steps)) = execution.progress.current() {
+            progress.call1((
+                stage.to_string(),
+                steps.done(),
+                steps.total(),
+                steps.bytes(),
+            ))?;
+        }
+        Ok(())
+    }
+}
+
 /// Whether the work is over.
 #[derive(Default)]
 struct Over {
@@ -59,16 +94,14 @@ impl Drop for Tell<'_> {
     }
 }
 
-/// Runs `work` without the interpreter's lock. A signal cancels `execution`, and so does an exception
-/// of `progress`, which is called with the name of the stage, the steps done, all steps, or 0 if that
-/// is unknown, and bytes.
+/// Runs `work` without the interpreter's lock. A signal cancels `execution`, and so does who watches it.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     execution: &Execution,
-    progress: Option<&Bound<'_, PyAny>>,
+    watch: &Watch<'_>,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    run_or_undo(py, execution, progress, work, |_| ())
+    run_or_undo(py, execution, watch, work, |_| ())
 }
 
 /// The same for work that creates the file `target`: after an exception there is none, even if it was
@@ -76,11 +109,11 @@ pub(crate) fn run<T: Send>(
 pub(crate) fn run_for_file<T: Send, E: Send>(
     py: Python<'_>,
     execution: &Execution,
-    progress: Option<&Bound<'_, PyAny>>,
+    watch: &Watch<'_>,
     (target, replace): (&Path, bool),
     work: impl FnOnce() -> Result<T, E> + Send,
 ) -> PyResult<Result<T, E>> {
-    run_or_undo(py, execution, progress, work, |made| {
+    run_or_undo(py, execution, watch, work, |made| {
         let is_file = || identity(target, false).is_ok_and(|found| found.kind == FileKind::File);
         if made.is_ok() && !replace && is_file() {
             // The exception says more than that this failed.
@@ -92,10 +125,11 @@ pub(crate) fn run_for_file<T: Send, E: Send>(
 fn run_or_undo<T: Send>(
     py: Python<'_>,
     execution: &Execution,
-    progress: Option<&Bound<'_, PyAny>>,
+    watch: &Watch<'_>,
     work: impl FnOnce() -> T + Send,
     undo: impl FnOnce(T),
 ) -> PyResult<T> {
+    watch.ask(py)?;
     let over = Over::default();
     std::thread::scope(|threads| {
         let tell = Tell(&over);
@@ -110,10 +144,10 @@ fn run_or_undo<T: Send>(
             if interruption.is_some() {
                 continue;
             }
-            let mut asked = py.check_signals();
+            let mut asked = watch.ask(py);
             if asked.is_ok() && told.elapsed() >= PROGRESS_TIME {
                 told = Instant::now();
-                asked = tell_progress(execution, progress);
+                asked = watch.tell(execution);
             }
             if let Err(error) = asked {
                 execution.cancel.cancel();
@@ -134,7 +168,7 @@ fn run_or_undo<T: Send>(
             let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
             error::internal(py, &message.unwrap_or_default())
         })?;
-        match tell_progress(execution, progress) {
+        match watch.tell(execution) {
             Ok(()) => Ok(result),
             Err(error) => {
                 undo(result);
@@ -142,19 +176,4 @@ fn run_or_undo<T: Send>(
             }
         }
     })
-}
-
-fn tell_progress(execution: &Execution, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let Some(progress) = progress else {
-        return Ok(());
-    };
-    if let Some((stage, steps)) = execution.progress.current() {
-        progress.call1((
-            stage.to_string(),
-            steps.done(),
-            steps.total(),
-            steps.bytes(),
-        ))?;
-    }
-    Ok(())
 }

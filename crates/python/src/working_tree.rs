@@ -3,7 +3,7 @@
 use crate::error::class;
 use crate::path::{bytes_of, Flavor};
 use crate::repository::{environment, failed};
-use crate::run::{execution, run};
+use crate::run::{execution, run, Watch};
 use hedgerow::checkout::{switch, Done, Outcome, SwitchOptions, Target};
 use hedgerow::status::{status, IgnoredFiles, Options, Status, UntrackedFiles};
 use hedgerow::Repository;
@@ -13,14 +13,14 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 /// Switches the working tree at `path`.
 #[pyfunction]
-#[pyo3(signature = (path, revision, *, force, detach, threads, progress))]
+#[pyo3(signature = (path, revision, *, force, detach, threads, watch))]
 fn checkout<'py>(
     path: &Bound<'py, PyAny>,
     revision: &Bound<'py, PyAny>,
     force: bool,
     detach: bool,
     threads: Option<usize>,
-    progress: Option<Bound<'py, PyAny>>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = path.py();
     let environment = environment(path)?;
@@ -30,7 +30,7 @@ fn checkout<'py>(
         execution: execution(threads)?,
         ..SwitchOptions::default()
     };
-    let switched = run(py, &options.execution, progress.as_ref(), || {
+    let switched = run(py, &options.execution, &watch, || {
         let repository = Repository::discover(&environment)?;
         let word = revision.as_slice().into();
         let target = if detach {
@@ -104,12 +104,13 @@ fn rejected(py: Python<'_>, message: &str, paths: Vec<&[u8]>) -> PyErr {
 
 /// The status of the working tree at `path`.
 #[pyfunction]
-#[pyo3(name = "status", signature = (path, *, untracked, ignored, threads))]
+#[pyo3(name = "status", signature = (path, *, untracked, ignored, threads, watch))]
 fn status_of<'py>(
     path: &Bound<'py, PyAny>,
     untracked: &str,
     ignored: bool,
     threads: Option<usize>,
+    watch: Watch<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = path.py();
     let environment = environment(path)?;
@@ -132,7 +133,7 @@ fn status_of<'py>(
         execution: execution(threads)?,
         ..Options::default()
     };
-    let found = run(py, &options.execution, None, || {
+    let found = run(py, &options.execution, &watch, || {
         let repository = Repository::discover(&environment)?;
         status(&repository, &options)
     })?;

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import threading
 
 import pytest
 
@@ -149,3 +150,77 @@ def test_a_commit_as_a_file_system(repository):
         system.cat_file("d0/nothing")
     with pytest.raises(OSError):
         system.open("d0/f0", "wb")
+
+
+@pytest.fixture
+def partial(repository, tmp_path):
+    """A clone that has commits alone."""
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    git(repository, "config", "uploadpack.allowAnySHA1InWant", "true")
+    origin = f"file://{repository}"
+    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=tree:0", origin, "partial")
+    return tmp_path / "partial"
+
+
+def test_a_partial_clone_fetches_what_is_read(repository, partial):
+    names = [f"HEAD:d{number % 3}/f{number}" for number in range(30) if number != 1]
+    read = hedgerow.Repository(partial).cat_file(names)
+    assert [row.content.decode() for row in read] == [
+        git(repository, "cat-file", "blob", name) for name in names
+    ]
+
+
+def test_a_partial_clone_lists_objects(repository, partial):
+    found = hedgerow.Repository(partial).rev_list_objects("HEAD", "^origin/old")
+    listed = git(repository, "rev-list", "--objects", "main", "^old").splitlines()
+    assert [f"{row.id} {row.path}".strip() for row in found] == [line.strip() for line in listed]
+
+
+def test_a_commit_of_a_partial_clone_as_a_file_system(repository, partial):
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("hedgerow", repository=str(partial), revision="origin/old")
+    assert len(system.find("")) == 31
+    assert system.info("d2/f2")["size"] == 4
+    with system.open("d2/f2") as file:
+        assert file.read() == b"2\n2\n"
+    assert system.cat("link") == b""
+
+
+def test_what_is_promised_is_not_fetched_if_that_is_forbidden(partial, monkeypatch):
+    monkeypatch.setenv("GIT_NO_LAZY_FETCH", "1")
+    with pytest.raises(GitError):
+        hedgerow.Repository(partial).cat_file("HEAD:d0/f0")
+
+
+def test_links_of_a_commit_are_followed(repository):
+    fsspec = pytest.importorskip("fsspec")
+    (repository / "up").symlink_to("../outside")
+    (repository / "again").symlink_to("/d2")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "links")
+    system = fsspec.filesystem("hedgerow", repository=str(repository))
+    assert system.isfile("link") and system.cat("link") == b"changed\n"
+    assert system.info("link")["destination"] == "d0/f0"
+    assert system.isdir("again") and system.cat("again/f2") == b"2\n2\n"
+    assert system.info("up")["type"] == "link" and not system.isfile("up")
+    with pytest.raises(FileNotFoundError):
+        system.cat("up")
+
+
+def test_an_event_ends_a_call(repository, tmp_path):
+    event = threading.Event()
+    opened = hedgerow.Repository(repository)
+    calls = (
+        lambda: hedgerow.status(repository, cancel=event),
+        lambda: opened.rev_list("HEAD", cancel=event),
+        lambda: opened.rev_list_objects("HEAD", cancel=event),
+        lambda: opened.cat_file(["HEAD"], cancel=event),
+        lambda: hedgerow.checkout(repository, "old", cancel=event),
+    )
+    for call in calls[:-1]:
+        call()
+    event.set()
+    for call in calls:
+        with pytest.raises(hedgerow.errors.Cancelled):
+            call()
+    assert git(repository, "symbolic-ref", "HEAD") == "refs/heads/main\n"

@@ -4,12 +4,15 @@ import errno
 import filecmp
 import gc
 import hashlib
+import io
 import os
+import pathlib
 import random
 import subprocess
 import sys
 import tarfile
 import threading
+import time
 import weakref
 
 import pytest
@@ -112,8 +115,9 @@ def test_extracting(tree, image, tmp_path):
     assert not compared.diff_files and not compared.left_only and not compared.right_only
     images.extract(image, tmp_path / "some", paths=["d1"], strip_components=1)
     assert sorted(os.listdir(tmp_path / "some")) == sorted(os.listdir(tree / "d1"))
-    with pytest.raises(hedgerow.errors.Error, match="not empty"):
+    with pytest.raises(FileExistsError, match="not empty") as caught:
         images.extract(image, tmp_path / "all")
+    assert (caught.value.errno, caught.value.filename) == (errno.EEXIST, str(tmp_path / "all"))
     with pytest.raises(FileNotFoundError):
         images.extract(image, tmp_path / "none", paths=["nothing"])
 
@@ -238,6 +242,198 @@ def test_an_image_that_is_elsewhere(tree, image):
         assert opened.read("large", 100, 50) == (tree / "large").read_bytes()[100:150]
     with fsspec.open("hedgerow://link::memory://images/tree.sqfs") as file:
         assert file.fs.info("link")["destination"] == "large"
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """A tree with links of every kind, and its image."""
+    top = tmp_path / "linked"
+    (top / "d" / "e").mkdir(parents=True)
+    (top / "d" / "file").write_bytes(b"content")
+    for name, target in {
+        "to-file": "d/file",
+        "to-directory": "d",
+        "d/up": "../to-file",
+        "absolute": "/d/file",
+        "above": "../../../d/file",
+        "through": "to-directory/up",
+        "dangling": "nowhere",
+        "d/outside": "/etc/passwd",
+        "loop": "loop",
+        "ring1": "ring2",
+        "ring2": "d/../ring1",
+        "d/e/self": "..",
+        "below-file": "d/file/x",
+    }.items():
+        (top / name).symlink_to(target)
+    os.mkfifo(top / "fifo")
+    images.create(top, tmp_path / "linked.sqfs")
+    return top, tmp_path / "linked.sqfs"
+
+
+def test_a_file_system_of_fsspec_follows_links(linked):
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("hedgerow", fo=str(linked[1]))
+    for name in ("to-file", "d/up", "absolute", "above", "through", "to-directory/e/self/file"):
+        assert system.isfile(name), name
+        assert system.cat(name) == b"content"
+        assert system.info(name)["size"] == 7 and system.info(name)["name"] == name
+        with system.open(name) as file:
+            assert file.read() == b"content"
+    assert system.isdir("to-directory") and not system.isfile("to-directory")
+    assert sorted(system.ls("to-directory", detail=False)) == [
+        f"to-directory/{name}" for name in ("e", "file", "outside", "up")
+    ]
+    own = system.info("to-file", follow_symlinks=False)
+    assert (own["type"], own["destination"], own["size"]) == ("link", "d/file", 6)
+    assert system.info("to-file")["islink"] and system.info("to-file")["destination"] == "d/file"
+    shown = {row["name"]: row["type"] for row in system.ls("")}
+    assert shown["to-file"] == shown["to-directory"] == shown["loop"] == "link"
+    for name in ("dangling", "d/outside", "loop", "ring1", "ring2", "below-file"):
+        assert system.info(name)["type"] == "link", name
+        assert not system.isfile(name) and not system.isdir(name)
+        with pytest.raises(OSError) as caught:
+            system.cat(name)
+        assert caught.value.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR)
+        assert caught.value.filename == name
+    with pytest.raises(FileNotFoundError):
+        system.info("to-directory/none")
+
+
+def test_fsspec_fetches_a_whole_image_with_links(linked, tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("hedgerow", fo=str(linked[1]))
+    system.get("**", f"{tmp_path}/pattern/")
+    system.get("", f"{tmp_path}/whole/", recursive=True)
+    for place in ("pattern", "whole"):
+        found = tmp_path / place
+        for name in ("d/file", "to-file", "absolute", "above", "through", "d/up"):
+            assert (found / name).read_bytes() == b"content", name
+        for name in ("dangling", "d/outside", "loop", "ring1", "fifo"):
+            assert not os.path.lexists(found / name)
+    for name in ("dangling", "fifo"):
+        with pytest.raises(OSError):
+            system.get(name, f"{tmp_path}/named")
+
+
+def test_arguments_that_make_no_sense(tree, image, tmp_path):
+    archive = tmp_path / "tree.tar"
+    with tarfile.open(archive, "w") as file:
+        file.add(tree, ".")
+    with pytest.raises(ValueError, match="only a directory.*an archive"):
+        images.create(archive, tmp_path / "part", part=(1, 2))
+    with pytest.raises(ValueError, match="only a directory.*a commit"):
+        images.create("HEAD", tmp_path / "part", part=(1, 2), repository=tmp_path)
+    with pytest.raises(NotADirectoryError) as caught:
+        images.create(tree / "large", tmp_path / "image")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOTDIR, str(tree / "large"))
+    with open(tree / "large") as text, pytest.raises(TypeError, match="binary"):
+        images.open(text)
+    with pytest.raises(TypeError, match="binary"):
+        images.open(io.StringIO("text"))
+    with images.open(image) as opened:
+        content = (tree / "large").read_bytes()
+        assert opened.read("large", 5, 10**30) == content[5:]
+        assert opened.read("large", 10**30, 10**30) == opened.read("large", 10**30) == b""
+
+
+def test_paths_of_any_kind(tree, image, tmp_path):
+    inside = pathlib.PurePosixPath("d1/e1/f1")
+    with images.open(image) as opened:
+        assert opened.read(inside) == opened.read(str(inside)) == opened.read(bytes(inside))
+        assert opened.stat(inside) == opened.stat(str(inside))
+        assert opened.listdir(inside.parent) == opened.listdir("d1/e1")
+        assert list(opened.walk(pathlib.PurePath("d1"))) == list(opened.walk("d1"))
+        assert opened.read_many([inside]) == [opened.read("d1/e1/f1")]
+        with opened.open(inside) as file:
+            assert file.read() == opened.read("d1/e1/f1")
+        with pytest.raises(TypeError):
+            opened.read(5)
+    assert images.extract(image, tmp_path / "out", paths=[inside]) > 0
+
+
+def test_a_full_file_system_while_extracting(image, tmp_path):
+    mounted = tmp_path / "small"
+    mounted.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "none", mounted]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        with pytest.raises(OSError) as caught:
+            images.extract(image, mounted / "out")
+    finally:
+        subprocess.run(["umount", mounted], check=True)
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.filename.startswith(str(mounted / "out"))
+
+
+def test_an_image_without_descriptors(tree, tmp_path):
+    program = (
+        "import resource, sys\n"
+        "from hedgerow import errors, image\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))\n"
+        "try:\n"
+        "    image.create(sys.argv[1], sys.argv[2])\n"
+        "except OSError as error:\n"
+        "    print(error.errno, error.filename, error.strerror)\n"
+    )
+    command = [sys.executable, "-c", program, tree, tmp_path / "image"]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    if told.stdout:
+        number, name, words = told.stdout.strip().split(" ", 2)
+        assert int(number) == errno.EMFILE and name.startswith(str(tmp_path.parent))
+        assert words == os.strerror(errno.EMFILE)
+
+
+def test_an_event_ends_a_call(tree, image, tmp_path):
+    event = threading.Event()
+    event.set()
+    calls = (
+        lambda: images.create(tree, tmp_path / "image", cancel=event),
+        lambda: images.merge([image], tmp_path / "image", cancel=event),
+        lambda: images.extract(image, tmp_path / "out", cancel=event),
+        lambda: images.verify(image, cancel=event),
+    )
+    for call in calls:
+        with pytest.raises(hedgerow.errors.Cancelled):
+            call()
+    assert not os.listdir(tmp_path)
+
+
+def test_a_call_in_a_thread_is_ended(tmp_path):
+    """Where nobody's signal comes."""
+    (tmp_path / "tree").mkdir()
+    for number in range(40):
+        (tmp_path / "tree" / str(number)).write_bytes(os.urandom(3 << 20))
+    event, raised = threading.Event(), []
+
+    def work():
+        try:
+            images.create(tmp_path / "tree", tmp_path / "image", compressor="xz", threads=1, cancel=event)
+        except hedgerow.errors.Cancelled as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.3)
+    event.set()
+    thread.join()
+    assert raised and not (tmp_path / "image").exists()
+
+
+def test_parts_of_the_command_line_are_told_apart(tree, tmp_path):
+    program = [sys.executable, "-m", "hedgerow", "image"]
+    for number in (1, 2):
+        made = [*program, "create", "--part", f"{number}/2", tree, tmp_path / f"theirs{number}"]
+        if subprocess.run(made, capture_output=True).returncode != 0:
+            pytest.skip("this package was built without the command line")
+        images.create(tree, tmp_path / f"ours{number}", part=(number, 2))
+    with pytest.raises(hedgerow.errors.Error, match="'hedgerow image merge'"):
+        images.merge([tmp_path / "theirs1", tmp_path / "theirs2"], tmp_path / "image")
+    merge = [*program, "merge", "-o", tmp_path / "image", tmp_path / "ours1", tmp_path / "ours2"]
+    told = subprocess.run(merge, capture_output=True, text=True)
+    assert told.returncode != 0 and "made from Python" in told.stderr
 
 
 def test_broken_images(image, tmp_path):

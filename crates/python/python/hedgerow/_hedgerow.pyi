@@ -2,12 +2,40 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional, TypedDict, Union, final, type_check_only
 
+from ._watch import Cancel, Progress
 from .os import DirEntry as DirEntry
 from .os import scandir as scandir
 
 _Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
 _Name = Union[str, bytes]
-_Progress = Optional[Callable[[str, int, int, int], object]]
+_Watch = tuple[Progress, Cancel]
+
+__all__ = [
+    "__version__",
+    "DirEntry",
+    "ScandirIterator",
+    "Walker",
+    "scandir",
+    "before_fork",
+    "after_fork_in_parent",
+    "after_fork_in_child",
+    "Rows",
+    "Batch",
+    "walk_rows",
+    "listing_write",
+    "listing_part",
+    "listing_merge",
+    "listing_rest",
+    "RawRepository",
+    "checkout",
+    "status",
+    "RawImage",
+    "image_create",
+    "image_merge",
+    "image_extract",
+    "image_verify",
+    "panic_for_tests",
+]
 
 __version__: str
 
@@ -62,7 +90,7 @@ class ListingOptions(TypedDict):
     raises: bool
 
 def listing_write(
-    root: _Path, path: _Path, *, format: str, options: ListingOptions, progress: _Progress
+    root: _Path, path: _Path, *, format: str, options: ListingOptions, watch: _Watch
 ) -> tuple[int, list[OSError]]: ...
 def listing_part(
     root: _Path,
@@ -72,10 +100,10 @@ def listing_part(
     seconds: float | None,
     given: Sequence[_Name],
     options: ListingOptions,
-    progress: _Progress,
+    watch: _Watch,
 ) -> tuple[int, list[str], list[OSError]]: ...
 def listing_merge(
-    parts: Sequence[_Path], path: _Path, *, format: str, replace: bool, progress: _Progress
+    parts: Sequence[_Path], path: _Path, *, format: str, replace: bool, watch: _Watch
 ) -> tuple[int, list[tuple[str, str]]]: ...
 def listing_rest(path: _Path) -> list[str]: ...
 
@@ -94,10 +122,10 @@ def checkout(
     force: bool,
     detach: bool,
     threads: int | None,
-    progress: _Progress,
+    watch: _Watch,
 ) -> tuple[int, int, int, list[tuple[str, str]], list[str]]: ...
 def status(
-    path: _Path, *, untracked: str, ignored: bool, threads: int | None
+    path: _Path, *, untracked: str, ignored: bool, threads: int | None, watch: _Watch
 ) -> _StatusRows: ...
 
 @final
@@ -116,12 +144,13 @@ class RawRepository:
         max_count: int | None,
         first_parent: bool,
         reverse: bool,
+        watch: _Watch,
     ) -> list[Any]: ...
     def cat_file(
-        self, names: Sequence[_Name], threads: int | None
+        self, names: Sequence[_Name], threads: int | None, watch: _Watch
     ) -> list[tuple[str, str, bytes]]: ...
     def tree(
-        self, spec: _Name, sizes: bool
+        self, spec: _Name, sizes: bool, only: _Name | None = None
     ) -> list[tuple[str, int, str, Optional[int]]]: ...
     def packs(self) -> list[tuple[str, int, int, int]]: ...
 
@@ -135,11 +164,11 @@ class RawImage:
         read_at: Callable[[int, int], bytes] | None = None,
         length: int = 0,
     ) -> RawImage: ...
-    def list(self, path: _Name) -> list[tuple[str, str]]: ...
+    def list(self, path: _Path) -> list[tuple[str, str]]: ...
     def stat(
-        self, path: _Name
+        self, path: _Path
     ) -> tuple[str, int, int, int, int, int, int, int, Optional[str]]: ...
-    def read(self, path: _Name, start: int, length: int) -> bytes: ...
+    def read(self, path: _Path, start: int, length: int) -> bytes: ...
     def close(self) -> None: ...
 
 def image_create(
@@ -152,7 +181,7 @@ def image_create(
     part: tuple[int, int] | None,
     replace: bool,
     threads: int | None,
-    progress: _Progress,
+    watch: _Watch,
 ) -> tuple[int, int, int, int]: ...
 def image_merge(
     parts: Sequence[_Path],
@@ -160,20 +189,20 @@ def image_merge(
     *,
     replace: bool,
     threads: int | None,
-    progress: _Progress,
+    watch: _Watch,
 ) -> tuple[tuple[int, int, int, int], list[str]]: ...
 def image_extract(
     image: _Path,
     target: _Path,
     *,
-    paths: Sequence[_Name],
+    paths: Sequence[_Path],
     replace: bool,
     strip_components: int,
     threads: int | None,
-    progress: _Progress,
+    watch: _Watch,
 ) -> tuple[int, list[tuple[str, str]]]: ...
 def image_verify(
-    image: _Path, *, threads: int | None, progress: _Progress
+    image: _Path, *, threads: int | None, watch: _Watch
 ) -> tuple[list[str], int, int, int]: ...
 def panic_for_tests() -> None: ...
 

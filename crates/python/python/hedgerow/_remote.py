@@ -132,7 +132,7 @@ def _send_new(system: Any, file: str, target: str, path: Path) -> None:
 
 def _writes_new_alone(system: Any) -> bool:
     """Whether the store can be told to write only what is not there: those whose ``put_file`` takes a
-    *mode* of its own, like that of s3fs since 2024.9."""
+    *mode* of its own, like that of s3fs since 2024.12."""
     put = getattr(system, "_put_file", None)
     if put is None or _is_renamed(system):
         return False

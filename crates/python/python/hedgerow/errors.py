@@ -67,5 +67,9 @@ class PartialFailure(Error):
         return f"{self.args[0]}; the first: {path}: {reason}"
 
 
+class Cancelled(Error):
+    """The event that was given as ``cancel`` was set. What is left is what an interruption leaves."""
+
+
 class InternalError(Error, RuntimeError):
     """A defect of this package."""

@@ -18,14 +18,16 @@ import io as _io
 import os as _os
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock as _Lock
-from typing import Any, BinaryIO, Callable, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import Any, BinaryIO, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
 
 from . import _hedgerow, _remote
 from ._arguments import number, number_or_none, several, threads_of
+from ._watch import Cancel, Progress
 from .errors import PartialFailure
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
-Progress = Optional[Callable[[str, int, int, int], object]]
+
+_ARTICLES = {"commit": "a commit", "archive": "an archive"}
 
 __all__ = [
     "Created",
@@ -121,6 +123,7 @@ def create(
     replace: bool = False,
     threads: int | None = None,
     progress: Progress = None,
+    cancel: Cancel = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Created:
     """Make an image of a directory, of a tar archive, or of the commit *source* of *repository*.
@@ -130,14 +133,26 @@ def create(
 
     :param repository: a path in a Git repository: then *source* is a revision of it.
     :param compressor: ``gzip``, ``xz``, ``lzma``, ``lzo``, ``lz4`` or ``zstd``.
+    :param level: the level of the compressor: 1 to 9 for gzip and lzo, 1 to 22 for zstd; the others have
+        none. By default, the compressor's own.
     :param block_size: in bytes, a power of two from 4 KiB to 1 MiB.
     :param part: a number from 1 on and the number of parts: only this part of the image of a directory
         is made, for :func:`merge`. All parts take the same options.
     :param replace: replace an existing file.
+    :param threads: number of threads; by default as many as are useful.
+    :param progress: called about ten times a second with the name of a stage, the steps done, the steps in
+        all (0 while that is unknown) and bytes. What it raises ends the call.
+    :param cancel: an event like :class:`threading.Event`. Once it is set, the call ends.
     :param storage_options: options of fsspec if *image* is a URL.
+    :raises FileExistsError: there is such a file, and *replace* is false.
+    :raises NotADirectoryError: *source* is neither a directory nor an archive.
+    :raises ValueError: *compressor*, *level*, *block_size* or *part* makes no sense, or *part* is given for
+        an archive or a commit.
     :raises OSError: the source cannot be read, or the image cannot be written.
     :raises hedgerow.errors.Error: under fakeroot or pseudo, whose owners and devices of a directory are
         not seen: make the image of an archive that ``fakeroot tar -c`` writes.
+    :raises hedgerow.errors.GitError: there is no such repository or revision.
+    :raises hedgerow.errors.Cancelled: *cancel* was set.
     """
     if repository is not None:
         kind = "commit"
@@ -145,6 +160,10 @@ def create(
         kind = "directory"
     else:
         kind = "archive"
+    if part is not None and kind != "directory":
+        raise ValueError(
+            f"only a directory can be packed in parts, and this is {_ARTICLES[kind]}: leave out part"
+        )
     settings = (
         compressor,
         number_or_none("level", level, 0, 2**32 - 1),
@@ -161,7 +180,7 @@ def create(
             part=part,
             replace=replace,
             threads=threads,
-            progress=progress,
+            watch=(progress, cancel),
         )
     return Created(*made)
 
@@ -173,6 +192,7 @@ def merge(
     replace: bool = False,
     threads: int | None = None,
     progress: Progress = None,
+    cancel: Cancel = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Merged:
     """Merge the parts of an image that :func:`create` made, in any order.
@@ -180,16 +200,22 @@ def merge(
     Nearly all blocks are copied, compressed as they are; the bytes are those that :func:`create` writes
     without *part*.
 
+    :param replace: replace an existing file.
+    :param threads: number of threads; by default as many as are useful.
+    :param progress: called about ten times a second with the name of a stage, the steps done, the steps in
+        all (0 while that is unknown) and bytes. What it raises ends the call.
+    :param cancel: an event like :class:`threading.Event`. Once it is set, the call ends.
     :param storage_options: options of fsspec, for all that are URLs.
     :raises hedgerow.errors.Error: a part is damaged or missing, they are not of one tree in one state, or
-        the command line made them.
+        the command line made them, which keeps other notes in its parts: ``hedgerow image merge`` reads those.
     :raises OSError: a part cannot be read, or *image* cannot be written.
+    :raises hedgerow.errors.Cancelled: *cancel* was set.
     """
     threads = threads_of(threads)
     with _remote.inputs(several("parts", parts), storage_options) as files:
         with _remote.output(image, storage_options, replace) as file:
             created, skipped = _hedgerow.image_merge(
-                files, file, replace=replace, threads=threads, progress=progress
+                files, file, replace=replace, threads=threads, watch=(progress, cancel)
             )
     return Merged(Created(*created), skipped)
 
@@ -198,11 +224,12 @@ def extract(
     image: Path,
     directory: Path,
     *,
-    paths: Iterable[str | bytes] = (),
+    paths: Iterable[Path] = (),
     replace: bool = False,
     strip_components: int = 0,
     threads: int | None = None,
     progress: Progress = None,
+    cancel: Cancel = None,
 ) -> int:
     """Extract *image* into *directory*, which is made if it does not exist. Returns the number of entries.
 
@@ -210,8 +237,16 @@ def extract(
 
     :param paths: only these, with everything below them.
     :param replace: replace what is in the directory; otherwise it has to be empty.
+    :param strip_components: leave out so many components at the beginning of each path, and what has no more.
+    :param threads: number of threads; by default as many as are useful.
+    :param progress: called about ten times a second with the name of a stage, the steps done, the steps in
+        all (0 while that is unknown) and bytes. What it raises ends the call.
+    :param cancel: an event like :class:`threading.Event`. Once it is set, the call ends.
+    :raises FileExistsError: the directory is not empty, and *replace* is false.
+    :raises OSError: the image cannot be read, or the file system is full.
     :raises hedgerow.errors.ImageError: the image is broken.
     :raises hedgerow.errors.PartialFailure: some entries could not be written; all others were.
+    :raises hedgerow.errors.Cancelled: *cancel* was set.
     """
     entries, failures = _hedgerow.image_extract(
         image,
@@ -220,19 +255,34 @@ def extract(
         replace=replace,
         strip_components=number("strip_components", strip_components),
         threads=threads_of(threads),
-        progress=progress,
+        watch=(progress, cancel),
     )
     if failures:
         raise PartialFailure(f"{len(failures)} entries could not be extracted", failures)
     return entries
 
 
-def verify(image: Path, *, threads: int | None = None, progress: Progress = None) -> Report:
+def verify(
+    image: Path,
+    *,
+    threads: int | None = None,
+    progress: Progress = None,
+    cancel: Cancel = None,
+) -> Report:
     """Check a whole image: structure, blocks, checksums.
 
+    :param threads: number of threads; by default as many as are useful.
+    :param progress: called about ten times a second with the name of a stage, the steps done, the steps in
+        all (0 while that is unknown) and bytes. What it raises ends the call.
+    :param cancel: an event like :class:`threading.Event`. Once it is set, the call ends.
     :raises hedgerow.errors.ImageError: it is no image at all.
+    :raises OSError: it cannot be read.
+    :raises hedgerow.errors.Cancelled: *cancel* was set.
     """
-    return Report(*_hedgerow.image_verify(image, threads=threads_of(threads), progress=progress))
+    checked = _hedgerow.image_verify(
+        image, threads=threads_of(threads), watch=(progress, cancel)
+    )
+    return Report(*checked)
 
 
 def open(
@@ -251,6 +301,8 @@ def open(
     :param threads: number of threads that decompress a large read.
     :param storage_options: options of fsspec for a URL.
     :raises hedgerow.errors.ImageError: it is no image.
+    :raises OSError: it cannot be read.
+    :raises TypeError: *image* is a file of text, or no file.
     """
     offset, threads = number("offset", offset), threads_of(threads)
     if isinstance(image, (str, bytes, _os.PathLike)):
@@ -260,6 +312,8 @@ def open(
         return Image(_hedgerow.RawImage(image, offset, threads), _os.fsdecode(name))
     if not (hasattr(image, "seek") and hasattr(image, "read")):
         raise TypeError(f"an image is a path or a binary file, not {type(image).__name__}")
+    if isinstance(image, _io.TextIOBase):
+        raise TypeError("an image is a binary file, not a text file: open it with the mode 'rb'")
     return Image(_of_file(image, offset, threads), getattr(image, "name", "<file>"))
 
 
@@ -292,6 +346,10 @@ def _of_file(file: BinaryIO, offset: int, threads: int | None) -> _hedgerow.RawI
     return _hedgerow.RawImage(name, offset, threads, read_at, length)
 
 
+#: No file has more bytes.
+_MOST = 2**63
+
+
 class Image:
     """An open image. Paths are relative to its root, and links are not followed. Several threads may
     read it. Made by :func:`open`."""
@@ -313,20 +371,27 @@ class Image:
         """Close it. Files that were opened from it cannot be read any more."""
         self._raw.close()
 
-    def listdir(self, path: str | bytes = "") -> list[Entry]:
-        """The entries of a directory, sorted by the bytes of their names."""
+    def listdir(self, path: Path = "") -> list[Entry]:
+        """The entries of a directory, sorted by the bytes of their names.
+
+        :raises FileNotFoundError: there is none.
+        :raises NotADirectoryError: it is something else.
+        """
         return [Entry(*row) for row in self._raw.list(path)]
 
-    def stat(self, path: str | bytes) -> Stat:
+    def stat(self, path: Path) -> Stat:
         """What the image tells of an entry.
 
         :raises FileNotFoundError: there is none.
         """
         return Stat(*self._raw.stat(path))
 
-    def walk(self, path: str | bytes = "") -> Iterator[tuple[str, list[str], list[str]]]:
+    def walk(self, path: Path = "") -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield paths, names of directories and other names, like :func:`os.walk`. Names may be taken
-        out of the list of directories."""
+        out of the list of directories.
+
+        :raises OSError: as :meth:`listdir`.
+        """
         pending = [_os.fsdecode(path).strip("/")]
         while pending:
             directory = pending.pop()
@@ -337,23 +402,38 @@ class Image:
                 f"{directory}/{name}" if directory else name for name in reversed(directories)
             )
 
-    def read(self, path: str | bytes, start: int = 0, length: int | None = None) -> bytes:
+    def read(self, path: Path, start: int = 0, length: int | None = None) -> bytes:
         """The content of a file, or *length* bytes from *start* on. Only the blocks that hold them are
-        read; many blocks are decompressed in parallel."""
+        read; many blocks are decompressed in parallel.
+
+        :raises FileNotFoundError: there is none.
+        :raises OSError: it is no file (:class:`IsADirectoryError` for a directory), or cannot be read.
+        :raises hedgerow.errors.ImageError: its blocks are damaged.
+        :raises ValueError: *start* or *length* is negative, or the image is closed.
+        """
         if start < 0 or (length is not None and length < 0):
             raise ValueError("start and length must not be negative")
-        return self._raw.read(path, start, 2**63 if length is None else length)
+        length = _MOST if length is None else min(length, _MOST)
+        return self._raw.read(path, min(start, _MOST), length)
 
     def read_many(
-        self, paths: Sequence[str | bytes], *, threads: int | None = None
+        self, paths: Sequence[Path], *, threads: int | None = None
     ) -> list[bytes]:
-        """The contents of several files, read in parallel."""
+        """The contents of several files, read in parallel.
+
+        :param threads: number of threads; by default two for each processor, and at most 32.
+        :raises OSError: as :meth:`read`, for the first that cannot be read.
+        """
         count = threads_of(threads) or min(32, 2 * (_os.cpu_count() or 1))
         with ThreadPoolExecutor(count) as pool:
             return list(pool.map(self.read, several("paths", paths)))
 
-    def open(self, path: str | bytes, *, buffering: int = 131072) -> BinaryIO:
-        """Open a file for reading bytes, with ``seek``."""
+    def open(self, path: Path, *, buffering: int = 131072) -> BinaryIO:
+        """Open a file for reading bytes, with ``seek``.
+
+        :param buffering: size of the buffer in bytes.
+        :raises OSError: as :meth:`read`.
+        """
         stat = self.stat(path)
         if stat.kind == "d":
             self.read(path, 0, 1)
@@ -363,12 +443,12 @@ class Image:
 class _Member(_io.RawIOBase):
     """A file of an image."""
 
-    def __init__(self, image: Image, path: str | bytes, size: int) -> None:
+    def __init__(self, image: Image, path: Path, size: int) -> None:
         self._image = image
         self._path = path
         self._size = size
         self._position = 0
-        self.name = path
+        self.name = _os.fspath(path)
 
     def readable(self) -> bool:
         return True

@@ -29,14 +29,14 @@ from __future__ import annotations
 
 import datetime as _datetime
 import os as _os
-from typing import Any, Callable, Iterable, Literal, NamedTuple, Optional, Sequence, Union
+from typing import Any, Iterable, Literal, NamedTuple, Optional, Sequence, Union
 
 from . import _hedgerow, _remote
 from ._arguments import number, number_or_none, several, threads_of
+from ._watch import Cancel, Progress
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
-Progress = Optional[Callable[[str, int, int, int], object]]
-Errors = Literal["raise", "collect"]
+_Errors = Union[Literal["raise"], Literal["collect"]]
 
 __all__ = [
     "Listed",
@@ -89,8 +89,9 @@ def write_parquet(
     max_depth: int | None = None,
     replace: bool = False,
     threads: int | None = None,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
     progress: Progress = None,
+    cancel: Cancel = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Listed:
     """Write a listing of the tree below *root* to the Parquet file *path*.
@@ -103,13 +104,16 @@ def write_parquet(
     :param threads: number of threads; by default as many as the file system keeps busy.
     :param errors: ``"raise"``: the first thing that cannot be read ends it, with its
         :class:`OSError`; ``"collect"``: it is missing in the file, and in ``errors`` of the result.
-    :param progress: called with the name of the stage, the number of entries, 0, and 0.
+    :param progress: called about ten times a second with the name of the stage, the number of entries, 0,
+        and 0. What it raises ends the call.
+    :param cancel: an event like :class:`threading.Event`. Once it is set, the call ends.
     :param storage_options: options of fsspec if *path* is a URL.
     :raises OSError: *root* or something below it cannot be read, *path* exists
         (:class:`FileExistsError`), or it cannot be written; with ``errno`` and ``filename``.
+    :raises hedgerow.errors.Cancelled: *cancel* was set.
     """
     options = _options(exclude, gitignore, one_file_system, max_depth, threads, replace, errors)
-    return _write("parquet", root, path, options, progress, storage_options)
+    return _write("parquet", root, path, options, progress, cancel, storage_options)
 
 
 def write_arrow(
@@ -123,8 +127,9 @@ def write_arrow(
     max_depth: int | None = None,
     replace: bool = False,
     threads: int | None = None,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
     progress: Progress = None,
+    cancel: Cancel = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Listed:
     """Write a listing of the tree below *root* to a file of Arrow's IPC format (Feather V2).
@@ -135,7 +140,7 @@ def write_arrow(
     """
     options = _options(exclude, gitignore, one_file_system, max_depth, threads, replace, errors)
     format = "arrow-stream" if stream else "arrow"
-    return _write(format, root, path, options, progress, storage_options)
+    return _write(format, root, path, options, progress, cancel, storage_options)
 
 
 def walk_part(
@@ -149,8 +154,9 @@ def walk_part(
     max_depth: int | None = None,
     replace: bool = False,
     threads: int | None = None,
-    errors: Errors = "raise",
+    errors: _Errors = "raise",
     progress: Progress = None,
+    cancel: Cancel = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Part:
     """List a part of the tree below *root* into the Parquet file *path*, and tell what is left.
@@ -181,7 +187,7 @@ def walk_part(
             seconds=seconds,
             given=[""] if rest is None else several("rest", rest),
             options=options,
-            progress=progress,
+            watch=(progress, cancel),
         )
     return Part(*made)
 
@@ -193,6 +199,7 @@ def merge(
     format: Literal["parquet", "arrow", "arrow-stream"] = "parquet",
     replace: bool = False,
     progress: Progress = None,
+    cancel: Cancel = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Merged:
     """Merge the files *parts*, in any order, to the listing *path*, sorted.
@@ -200,15 +207,19 @@ def merge(
     If the tree did not change meanwhile, the bytes are those of :func:`write_parquet`. Each part is
     checked against the digest in it.
 
+    :param replace: replace an existing file.
+    :param progress: as in :func:`write_parquet`.
+    :param cancel: an event like :class:`threading.Event`. Once it is set, the call ends.
     :param storage_options: options of fsspec, for all that are URLs.
     :raises hedgerow.errors.ListingError: a part is damaged; it is the ``filename``.
     :raises hedgerow.errors.IncompleteListing: directories were left by a part and listed by none.
     :raises OSError: a part cannot be read, or *path* cannot be written.
+    :raises hedgerow.errors.Cancelled: *cancel* was set.
     """
     with _remote.inputs(several("parts", parts), storage_options) as files:
         with _remote.output(path, storage_options, replace) as file:
             merged = _hedgerow.listing_merge(
-                files, file, format=format, replace=replace, progress=progress
+                files, file, format=format, replace=replace, watch=(progress, cancel)
             )
     return Merged(*merged)
 
@@ -217,7 +228,9 @@ def read_rest(path: Path, *, storage_options: dict[str, Any] | None = None) -> l
     """The directories that the part *path* has left; or those in a file that ``hedgerow walk --rest``
     wrote.
 
+    :param storage_options: options of fsspec if *path* is a URL.
     :raises hedgerow.errors.ListingError: the file is damaged or incomplete.
+    :raises OSError: it cannot be read.
     """
     with _remote.inputs([path], storage_options) as files:
         return _hedgerow.listing_rest(files[0])
@@ -229,11 +242,12 @@ def _write(
     path: Path,
     options: _hedgerow.ListingOptions,
     progress: Progress,
+    cancel: Cancel,
     storage_options: dict[str, Any] | None,
 ) -> Listed:
     with _remote.output(path, storage_options, options["replace"]) as file:
         written = _hedgerow.listing_write(
-            root, file, format=format, options=options, progress=progress
+            root, file, format=format, options=options, watch=(progress, cancel)
         )
     return Listed(*written)
 

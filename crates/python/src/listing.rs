@@ -91,7 +91,7 @@ fn listing_part<'py>(
     let py = root.py();
     let given = given
         .iter()
-        .map(system_path)
+        .map(|path| system_path(&fspath(path)?))
         .collect::<PyResult<Vec<_>>>()?;
     if let Some(wrong) = given.iter().find(|path| !is_below(path)) {
         let wrong = String::from_utf8_lossy(wrong);

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -146,7 +146,7 @@ def test_what_vanished(tree, tmp_path):
         listing.walk_part(tree, 1, tmp_path / "file", rest=["d1/vanished", "d2"])
     assert caught.value.filename == str(tree / "d1/vanished")
     assert os.listdir(tmp_path) == []
-    found = listing.walk_part(tree, "9s", tmp_path / "part", rest=["vanished", "d2"], errors="collect")
+    found = listing.walk_part(tree, "9s", tmp_path / "part", rest=[PurePath("vanished"), "d2"], errors="collect")
     (error,) = found.errors
     assert (error.errno, error.filename) == (errno.ENOENT, str(tree / "vanished"))
     first = listing.walk_part(tree, 0, tmp_path / "first")

@@ -98,7 +98,7 @@ def listing_part(
     *,
     entries: int | None,
     seconds: float | None,
-    given: Sequence[_Name],
+    given: Sequence[_Path],
     options: ListingOptions,
     watch: _Watch,
 ) -> tuple[int, list[str], list[OSError]]: ...

@@ -148,7 +148,7 @@ def walk_part(
     budget: int | str | _datetime.timedelta,
     path: Path,
     *,
-    rest: Iterable[str | bytes] | None = None,
+    rest: Iterable[Path] | None = None,
     exclude: Sequence[str | bytes] = (),
     one_file_system: bool = False,
     max_depth: int | None = None,

@@ -28,7 +28,7 @@ pub fn merge(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fa
     let paths: Vec<PathBuf> = paths.map(|part| from_directory(global, part)).collect();
     let parts = Parts::open(&paths).map_err(unwritten)?;
     let (mut made, epoch): (Create, Option<u32>) = serde_json::from_slice(parts.made())
-        .map_err(|_| not_started("the parts were made from Python, or by another version of hedgerow"))?;
+        .map_err(|_| not_started("the parts were made from Python or by another version"))?;
     made.force = command.force;
     let options = options(&made, global, execution, epoch, output)?;
     let merged = parts.merge(&target, &options).map_err(unwritten)?;

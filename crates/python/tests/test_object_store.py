@@ -161,26 +161,54 @@ def test_what_others_write_meanwhile_is_not_replaced(tree, bucket, monkeypatch, 
     assert others.cat_file(target) == b"first"
 
 
-def test_a_store_without_conditions(tree, bucket, monkeypatch):
-    """As some that speak the protocol of S3 are."""
+@pytest.fixture
+def refusing(monkeypatch):
+    """A store whose answer to a condition is an exception."""
     import s3fs
-
-    put = s3fs.S3FileSystem.put_file
-
-    def refusing(self, *arguments, mode="overwrite", **options):
-        if mode == "create":
-            raise OSError(errno.ENOSYS, "A header you provided implies functionality that is not implemented")
-        return put(self, *arguments, **options)
-
-    monkeypatch.setattr(s3fs.S3FileSystem, "put_file", refusing)
-    system = s3fs.S3FileSystem(skip_instance_cache=True)
-    monkeypatch.setattr(system, "put_file", refusing.__get__(system), raising=False)
     from hedgerow import _remote
 
-    monkeypatch.setattr(_remote, "_located", lambda url, _: (system, system._strip_protocol(url)))
-    images.create(tree, f"{bucket}/unconditional")
+    system = s3fs.S3FileSystem(skip_instance_cache=True)
+    put = system.put_file
+
+    def refuse_with(error):
+        def put_file(*arguments, mode="overwrite", **options):
+            if mode == "create":
+                raise error
+            return put(*arguments, **options)
+
+        monkeypatch.setattr(system, "put_file", put_file)
+        monkeypatch.setattr(_remote, "_writes_new_alone", lambda _: True)
+        monkeypatch.setattr(_remote, "_located", lambda url, _: (system, system._strip_protocol(url)))
+        return system
+
+    return refuse_with
+
+
+class ParamValidationError(Exception):
+    """As that of botocore."""
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSYS, "A header implies what is not implemented"), ParamValidationError()]
+)
+def test_a_store_without_conditions(tree, bucket, refusing, error):
+    """As some that speak the protocol of S3 are."""
+    refusing(error)
+    target = f"{bucket}/unconditional{type(error).__name__}"
+    images.create(tree, target)
     with pytest.raises(FileExistsError):
-        images.create(tree, f"{bucket}/unconditional")
+        images.create(tree, target)
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EINVAL, "A precondition failed"), RuntimeError("412")])
+def test_a_store_that_does_not_say_which_condition_failed(tree, bucket, refusing, error):
+    system = refusing(error)
+    target = f"{bucket}/unsaid{type(error).__name__}"
+    with pytest.raises(type(error)):
+        images.create(tree, target)
+    with pytest.raises(FileExistsError):
+        images.create(tree, target, progress=lambda *_: system.pipe_file(target, b"first"))
+    assert system.cat_file(target) == b"first"
 
 
 def test_what_was_written_since_a_listing_is_read(tree, bucket, tmp_path):

@@ -148,17 +148,14 @@ def _sent_as_new(system: Any, file: str, target: str, path: Path) -> bool:
         system.put_file(file, target, mode="create")
     except FileExistsError as error:
         raise _exists(path) from error
-    except OSError as error:
-        if error.errno == _errno.ENOSYS:
-            return False
-        # "A precondition failed", from stores that do not say which.
-        if error.errno == _errno.EINVAL and _is_there(system, target):
-            raise _exists(path) from error
-        raise
     except Exception as error:
-        # Of a botocore before 1.35.21, which knows no condition.
-        if type(error).__name__ == "ParamValidationError":
+        # A botocore before 1.35.21 knows no condition, and neither do some stores that are like S3.
+        number = error.errno if isinstance(error, OSError) else _errno.EIO
+        if number == _errno.ENOSYS or type(error).__name__ == "ParamValidationError":
             return False
+        # Not all say which condition failed, or with an exception of the system.
+        if number in (_errno.EINVAL, _errno.EIO) and _is_there(system, target):
+            raise _exists(path) from error
         raise
     return True
 

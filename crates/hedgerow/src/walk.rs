@@ -56,6 +56,7 @@ pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let options = PartOptions {
+///     root: "tree".into(),
 ///     walk: WalkOptions::default(),
 ///     budget: Budget::Entries(100_000),
 ///     temporary: std::env::temp_dir(),
@@ -64,7 +65,7 @@ pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 /// // Each round may be done by as many machines as there are directories.
 /// while !pending.is_empty() {
 ///     let part = std::path::PathBuf::from(format!("part{}.parquet", parts.len()));
-///     let root = OpenDirectory::open("tree".as_ref())?;
+///     let root = OpenDirectory::open(&options.root)?;
 ///     let output = Output::to(&part, false)?;
 ///     pending = write_part(root, pending, output, &options, &|omitted| eprintln!("{omitted}"))?.left;
 ///     parts.push(part);
@@ -77,6 +78,6 @@ pub use rows::{rows, Next, RowBatch, RowOptions, RowStream, KINDS};
 pub mod listing {
     pub use hedgerow_listing::{
         given, is_one_place, merge, read_rest, write_listing, write_part, write_rest, Attributes,
-        Error, Format, MergedListing, Omitted, Output, Part, PartOptions, Row, Writer,
+        Error, Format, MergedListing, Omitted, Origin, Output, Part, PartOptions, Row, Writer,
     };
 }

@@ -30,6 +30,19 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// A part, or a list of directories that a part has left, belongs to another listing.
+    #[error(
+        "'{}' is of {origin}, and {other}: all parts of a listing have the same root and options",
+        .path.display()
+    )]
+    Differs {
+        /// The file.
+        path: PathBuf,
+        /// Its root and options.
+        origin: String,
+        /// What it should go with, and the root and options of that.
+        other: String,
+    },
     /// Directories are in none of the parts.
     #[error("{count} directories are in none of the parts, among them '{}'", .examples.join("', '"))]
     Incomplete {

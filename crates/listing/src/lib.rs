@@ -9,7 +9,9 @@
 mod arrow;
 mod columns;
 mod error;
+mod footer;
 mod merge;
+mod origin;
 mod output;
 mod parquet;
 mod part;
@@ -22,9 +24,11 @@ mod whole;
 mod write;
 
 pub use error::{Error, Result};
+pub use footer::Omitted;
 pub use merge::{merge, MergedListing};
+pub use origin::Origin;
 pub use output::{is_one_place, Output};
-pub use part::{write_part, Omitted, Part, PartOptions};
+pub use part::{write_part, Part, PartOptions};
 pub use rest::{given, read_rest, write_rest};
 pub use row::{Attributes, Row};
 pub use whole::write_listing;

@@ -1,6 +1,8 @@
 //! Merges the parts of a listing.
 
-use crate::part::{path_hash, CheckedPart, Omitted};
+use crate::footer::Omitted;
+use crate::origin::Origin;
+use crate::part::{path_hash, CheckedPart};
 use crate::row::Row;
 use crate::source::{Merged, Source};
 use crate::spool::{Spool, FAN_IN};
@@ -29,14 +31,15 @@ pub struct MergedListing {
 /// meanwhile, its bytes are those that [`write_listing`](crate::write_listing) gives.
 ///
 /// A part may be there twice, or in two versions: of an entry that is in several of them, the newest
-/// state is taken. Parts are read as hostile: each is checked against the digest in it, and all
-/// together must have listed every directory from the root on. Memory is needed for a few thousand
+/// state is taken. Parts are read as hostile: each is checked against the digests in it, and all
+/// together must be of one root, made with the same options, and have listed every directory from the
+/// root on. Memory is needed for a few thousand
 /// rows of up to 64 parts at a time, and for 16 bytes for every directory that was given or left. Of
 /// more parts, some are merged to temporary files in `temporary` first. Of `execution`, the cancellation
 /// and the progress are used: [`Stage::Entries`] counts the rows.
 ///
 /// # Errors
-/// A part is damaged, a directory was left by one and listed by none ([`Error::Incomplete`]), or the
+/// A part is damaged, or of another root or other options than the first ([`Error::Differs`]), a directory was left by one and listed by none ([`Error::Incomplete`]), or the
 /// output cannot be written; then no file gets its name.
 pub fn merge(
     parts: &[PathBuf],
@@ -51,10 +54,18 @@ pub fn merge(
     let mut omitted = Vec::new();
     let mut spool = None;
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
+    let mut first: Option<(Origin, &Path)> = None;
     for group in parts.chunks(FAN_IN) {
-        for part in group {
-            let part = CheckedPart::open(part)?;
+        for path in group {
+            let part = CheckedPart::open(path)?;
             let own = part.footer();
+            match &first {
+                Some((origin, first)) => {
+                    let what = format!("'{}'", first.display());
+                    origin.check(&what, path, &own.origin)?;
+                }
+                None => first = Some((own.origin.clone(), path)),
+            }
             let given = own.given.iter().filter(|path| !part.has_left(path));
             listed.extend(given.map(|path| path_hash(path)));
             omitted.extend(own.failures.iter().cloned());

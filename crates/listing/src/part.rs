@@ -1,20 +1,21 @@
 //! A part of a listing: what one machine lists within a budget.
 
+use crate::footer::{Footer, Omitted, NOTE};
 use crate::merge::Stoppable;
-use crate::parquet::{Notes, PartRows};
+use crate::origin::Origin;
+use crate::parquet::PartRows;
 use crate::row::{Attributes, Batch, Row};
 use crate::source::{Merged, Sorted, Source};
 use crate::spool::{append_row, Spool};
-use crate::text::{escaped, is_below, unescaped};
+use crate::text::is_below;
 use crate::write::{Format, Writer};
 use crate::{Error, Output, Result};
 use hedgerow_engine::{Failure, Stage, Steps};
-use hedgerow_fs::{OpenDirectory, Stat};
+use hedgerow_fs::{stat_path, OpenDirectory, Stat};
 use hedgerow_tree::{canonical_order, Entry, NodeKind, Omission};
 use hedgerow_walk::{walk_part, Budget, Receiver, Selection, WalkOptions};
 use std::cmp::Ordering;
 use std::collections::HashSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +25,10 @@ const MEMORY_BYTES: usize = 64 << 20;
 /// How a part is listed.
 #[derive(Clone, Debug)]
 pub struct PartOptions {
-    /// How to walk. Entries of all kinds are listed, and `.gitignore` files are not read.
+    /// The path of the root, as all parts name it.
+    pub root: PathBuf,
+    /// How to walk. Entries of all kinds are listed, and `.gitignore` files are not read. What is
+    /// left out by [`Selection::skip`] must be the same in all parts; nobody can check that.
     pub walk: WalkOptions,
     /// How much is listed.
     pub budget: Budget,
@@ -41,11 +45,20 @@ pub struct Part {
     pub left: Vec<Vec<u8>>,
     /// Number of directories and entries that could not be read.
     pub omitted: u64,
+    /// What it has in common with all parts of the listing.
+    pub origin: Origin,
+}
+
+impl PartOptions {
+    /// What the parts have in common that are made with these options.
+    pub(crate) fn origin(&self) -> Result<Origin> {
+        Origin::new(&self.root, &self.walk)
+    }
 }
 
 /// Lists the directories `given`, relative to `root`, and what is below them until the budget is
 /// spent, and writes the sorted rows as a Parquet file to `output`. The file also has what was
-/// given and left, for [`merge`](crate::merge).
+/// given and left, the root's path and the options that select entries, for [`merge`](crate::merge).
 ///
 /// A part can be written again at any time: the rows of both are merged. [`Stage::Entries`] counts
 /// the entries.
@@ -59,6 +72,8 @@ pub fn write_part(
     options: &PartOptions,
     omitted: &(dyn Fn(Omission) + Sync),
 ) -> Result<Part> {
+    let origin = options.origin()?;
+    let place = stat_path(&options.root, true).ok();
     let rows = Rows {
         sorter: Mutex::new(Sorter::new(&options.temporary)),
         failures: Mutex::default(),
@@ -93,6 +108,8 @@ pub fn write_part(
     failures.sort();
     let omitted = failures.len() as u64;
     let footer = Footer {
+        origin,
+        place: place.map(|stat| (stat.dev, stat.ino)),
         rows: digest.rows,
         digest: digest.finish(),
         given,
@@ -104,6 +121,7 @@ pub fn write_part(
         rows,
         left: footer.left,
         omitted,
+        origin: footer.origin,
     })
 }
 
@@ -201,101 +219,6 @@ impl Sorter {
         sources.push(Box::new(Sorted::new(self.batch)));
         Merged::new(sources)
     }
-}
-
-/// The name of the footer of a part among the notes of its file.
-const NOTE: &str = "hedgerow-part";
-const HEADER: &str = "hedgerow.part.v1";
-
-/// What a part has besides its rows. In the file it is text, a line for each of the directories that
-/// were given, were left, or could not be read.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Footer {
-    pub rows: u64,
-    /// The digest of the rows.
-    pub digest: String,
-    pub given: Vec<Vec<u8>>,
-    pub left: Vec<Vec<u8>>,
-    pub failures: Vec<Omitted>,
-}
-
-/// Something that could not be read and is missing in a listing.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Omitted {
-    /// Its path relative to the root.
-    pub path: Vec<u8>,
-    /// The failed operation, as a verb.
-    pub operation: String,
-    /// The system's reason.
-    pub reason: String,
-}
-
-impl Omitted {
-    fn of(omission: &Omission) -> Self {
-        Omitted {
-            path: omission.path.clone(),
-            operation: omission.operation.to_owned(),
-            reason: hedgerow_fs::reason(&omission.source),
-        }
-    }
-}
-
-impl Footer {
-    fn text(&self) -> String {
-        let mut text = format!("{HEADER}\n");
-        // Writing to memory does not fail.
-        let _ = writeln!(text, "rows\t{}\t{}", self.rows, self.digest);
-        for (word, paths) in [("given", &self.given), ("left", &self.left)] {
-            for path in paths {
-                let _ = writeln!(text, "{word}\t{}", escaped(path));
-            }
-        }
-        for failure in &self.failures {
-            let words = [
-                failure.operation.as_bytes(),
-                failure.reason.as_bytes(),
-                &failure.path,
-            ];
-            let [operation, reason, path] = words.map(escaped);
-            let _ = writeln!(text, "omitted\t{operation}\t{reason}\t{path}");
-        }
-        text
-    }
-
-    /// The footer of a file with these notes.
-    pub(crate) fn of(rows: &PartRows, notes: &Notes) -> Result<Self> {
-        let note = notes.iter().find(|(name, _)| name == NOTE);
-        let (_, text) =
-            note.ok_or_else(|| rows.damaged("it is a listing, but not a part of one"))?;
-        Footer::parse(text).ok_or_else(|| rows.damaged("its list of directories is malformed"))
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let lines = text.strip_prefix(HEADER)?.strip_prefix('\n')?;
-        let mut footer = Footer::default();
-        for line in lines.strip_suffix('\n')?.split('\n') {
-            let fields: Vec<&str> = line.split('\t').collect();
-            match fields[..] {
-                ["rows", rows, digest] => {
-                    footer.rows = rows.parse().ok()?;
-                    footer.digest = digest.to_owned();
-                }
-                ["given", path] => footer.given.push(place(path)?),
-                ["left", path] => footer.left.push(place(path)?),
-                ["omitted", operation, reason, path] => footer.failures.push(Omitted {
-                    path: place(path)?,
-                    operation: String::from_utf8(unescaped(operation)?).ok()?,
-                    reason: String::from_utf8(unescaped(reason)?).ok()?,
-                }),
-                _ => return None,
-            }
-        }
-        (!footer.digest.is_empty()).then_some(footer)
-    }
-}
-
-fn place(text: &str) -> Option<Vec<u8>> {
-    unescaped(text).filter(|path| path.is_empty() || is_below(path))
 }
 
 /// Hashes the rows of a part, so that damage is found.

@@ -9,10 +9,10 @@
 use hedgerow_engine::Execution;
 use hedgerow_fs::OpenDirectory;
 use hedgerow_listing::{
-    merge, read_rest, write_listing, write_part, write_rest, Error, Format, Output, Part,
+    given, merge, read_rest, write_listing, write_part, write_rest, Error, Format, Output, Part,
     PartOptions,
 };
-use hedgerow_walk::{Budget, WalkOptions};
+use hedgerow_walk::{Budget, Patterns, Selection, WalkOptions};
 use std::collections::VecDeque;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -69,19 +69,21 @@ impl Scene {
         fs::read(target).unwrap()
     }
 
-    fn part(&self, given: Vec<Vec<u8>>, budget: Budget, target: &Path) -> Part {
-        let root = OpenDirectory::open(&self.tree()).unwrap();
+    fn options(&self, budget: Budget) -> PartOptions {
         let jobs = NonZeroUsize::new(3).unwrap();
-        let options = PartOptions {
+        PartOptions {
+            root: self.tree(),
             walk: WalkOptions {
                 execution: Execution::with_threads(jobs),
                 ..WalkOptions::default()
             },
             budget,
             temporary: self.directory.path().to_owned(),
-        };
-        let output = Output::to(target, true).unwrap();
-        write_part(root, given, output, &options, &|_| ()).unwrap()
+        }
+    }
+
+    fn part(&self, given: Vec<Vec<u8>>, budget: Budget, target: &Path) -> Part {
+        part_of(given, target, &self.options(budget))
     }
 
     /// Lists everything in parts, with two directories for each.
@@ -105,6 +107,12 @@ impl Scene {
         merge(parts, output, Format::Parquet, temporary, &execution)?;
         Ok(fs::read(target).unwrap())
     }
+}
+
+fn part_of(given: Vec<Vec<u8>>, target: &Path, options: &PartOptions) -> Part {
+    let root = OpenDirectory::open(&options.root).unwrap();
+    let output = Output::to(target, true).unwrap();
+    write_part(root, given, output, options, &|_| ()).unwrap()
 }
 
 #[test]
@@ -189,6 +197,161 @@ fn damaged_parts_are_refused() {
     }
 }
 
+/// The directories that a part was given or has left are as precious as its rows: without one of
+/// them, everything below it would be missing, and nobody would know.
+#[test]
+fn no_flipped_bit_changes_what_is_merged() {
+    let place = tempfile::tempdir().unwrap();
+    let scene = Scene { directory: place };
+    for directory in ["a", "b", "a/c"] {
+        fs::create_dir_all(scene.tree().join(directory)).unwrap();
+        fs::write(scene.tree().join(directory).join("f"), "x").unwrap();
+    }
+    let (first, second) = (scene.path("first"), scene.path("second"));
+    let left = scene
+        .part(vec![Vec::new()], Budget::Entries(1), &first)
+        .left;
+    assert_eq!(left, [b"a".to_vec(), b"b".to_vec()]);
+    assert!(scene
+        .part(left, Budget::Entries(100), &second)
+        .left
+        .is_empty());
+    let whole = scene.merged(&[first.clone(), second.clone()]).unwrap();
+    let broken = scene.path("broken");
+    for (part, other) in [(&first, &second), (&second, &first)] {
+        let sound = fs::read(part).unwrap();
+        let header = b"hedgerow.part.";
+        let note = sound.windows(header.len()).position(|own| own == header);
+        for position in 0..sound.len() {
+            // In the rows, and in what other programs read, one bit of each byte.
+            let bits = match position < note.unwrap() {
+                true => position % 8..position % 8 + 1,
+                false => 0..8,
+            };
+            for bit in bits {
+                let mut bytes = sound.clone();
+                bytes[position] ^= 1 << bit;
+                fs::write(&broken, &bytes).unwrap();
+                let alone = scene.merged(std::slice::from_ref(&broken));
+                assert!(alone.is_err(), "byte {position} bit {bit} of {part:?}");
+                if let Ok(merged) = scene.merged(&[broken.clone(), other.clone()]) {
+                    assert!(merged == whole, "byte {position} bit {bit} of {part:?}");
+                }
+                // A list that is read from a part is whole, too.
+                if let Ok(left) = read_rest(&broken) {
+                    assert_eq!(left, read_rest(part).unwrap());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_different_listings_are_refused() {
+    let scene = Scene::new();
+    let (first, second) = (scene.path("first"), scene.path("second"));
+    let (merged, rest) = (scene.path("merged"), scene.path("rest"));
+    let made = scene.part(vec![Vec::new()], Budget::Entries(40), &first);
+    write_rest(Output::to(&rest, false).unwrap(), &made).unwrap();
+    let own = scene.options(Budget::Entries(u64::MAX));
+    let selecting = |selection| PartOptions {
+        walk: WalkOptions {
+            selection,
+            ..own.walk.clone()
+        },
+        ..own.clone()
+    };
+    let excluding = |exclude: &[u8]| {
+        selecting(Selection {
+            exclude: Patterns::parse(exclude),
+            ..Selection::default()
+        })
+    };
+    // The same tree, by another name.
+    let other_name = scene.path("other");
+    std::os::unix::fs::symlink(scene.tree(), &other_name).unwrap();
+    let others = [
+        ("(exclude '*.o')", excluding(b"*.o")),
+        ("(exclude '/d3/', exclude '!x')", excluding(b"/d3/\n!x")),
+        (
+            "(max_depth 2)",
+            selecting(Selection {
+                max_depth: Some(2),
+                ..Selection::default()
+            }),
+        ),
+        (
+            "(one_file_system)",
+            PartOptions {
+                walk: WalkOptions {
+                    one_file_system: true,
+                    ..own.walk.clone()
+                },
+                ..own.clone()
+            },
+        ),
+        (
+            "other' (all entries)",
+            PartOptions {
+                root: other_name,
+                ..own.clone()
+            },
+        ),
+    ];
+    let tree = format!("'{}' (all entries)", scene.tree().display());
+    for (words, options) in &others {
+        part_of(made.left.clone(), &second, options);
+        let error = scene.merged(&[first.clone(), second.clone()]).unwrap_err();
+        assert!(matches!(error, Error::Differs { .. }), "{error}");
+        let said = error.to_string();
+        for word in [words, &*tree, "first'", "second'"] {
+            assert!(said.contains(word), "{said}");
+        }
+        assert!(!merged.exists());
+        for list in [&rest, &first] {
+            let error = given(std::slice::from_ref(list), None, options).unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains(words) && said.contains(&tree), "{said}");
+        }
+    }
+    // The same in other words.
+    let same = PartOptions {
+        root: scene.tree().join("./"),
+        walk: WalkOptions {
+            metadata: true,
+            selection: Selection {
+                exclude: Patterns::parse(b"# nothing\n\n"),
+                ..Selection::default()
+            },
+            ..own.walk.clone()
+        },
+        ..own
+    };
+    assert_eq!(
+        given(&[rest, first.clone()], None, &same).unwrap().len(),
+        2 * made.left.len()
+    );
+    part_of(made.left, &second, &same);
+    assert!(scene.merged(&[first, second]).unwrap() == scene.whole());
+}
+
+#[test]
+fn a_part_of_another_version_is_refused() {
+    let scene = Scene::new();
+    let part = scene.path("part");
+    scene.part(vec![Vec::new()], Budget::Entries(40), &part);
+    let mut bytes = fs::read(&part).unwrap();
+    let header = b"hedgerow.part.v2";
+    let at = bytes.windows(header.len()).position(|own| own == header);
+    bytes[at.unwrap() + header.len() - 1] = b'1';
+    fs::write(&part, bytes).unwrap();
+    let said = scene.merged(&[part]).unwrap_err().to_string();
+    assert!(
+        said.contains("another version of hedgerow: list it again"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_directory_that_vanished_is_told() {
     let scene = Scene::new();
@@ -221,11 +384,10 @@ fn a_directory_that_vanished_is_told() {
 fn lists_of_directories_are_read_again() {
     let scene = Scene::new();
     let (rest, part) = (scene.path("rest"), scene.path("part"));
-    let left = scene
-        .part(vec![Vec::new()], Budget::Entries(40), &part)
-        .left;
+    let made = scene.part(vec![Vec::new()], Budget::Entries(40), &part);
+    write_rest(Output::to(&rest, false).unwrap(), &made).unwrap();
+    let left = made.left;
     assert!(!left.is_empty());
-    write_rest(Output::to(&rest, false).unwrap(), &left).unwrap();
     assert_eq!(read_rest(&rest).unwrap(), left);
     assert_eq!(read_rest(&part).unwrap(), left);
     let sound = fs::read_to_string(&rest).unwrap();
@@ -237,6 +399,7 @@ fn lists_of_directories_are_read_again() {
     for (line, is_sound) in [
         ("a/b", true),
         (".", true),
+        ("max_depth\t3", false),
         ("/etc", false),
         ("..", false),
         ("a/../b", false),
@@ -252,4 +415,12 @@ fn lists_of_directories_are_read_again() {
         fs::write(&rest, changed).unwrap();
         assert_eq!(read_rest(&rest).is_ok(), is_sound, "{line}");
     }
+    // A list that was made by hand need not tell the root and the options.
+    fs::write(&rest, "hedgerow.rest.v1\nd3\nd4/x\nend 2\n").unwrap();
+    let options = scene.options(Budget::Entries(1));
+    let listed = given(std::slice::from_ref(&rest), None, &options).unwrap();
+    assert_eq!(listed, [b"d3".to_vec(), b"d4/x".to_vec()]);
+    fs::write(&rest, "hedgerow.rest.v1\nwhat\tever\nd3\nend 1\n").unwrap();
+    let said = read_rest(&rest).unwrap_err().to_string();
+    assert!(said.contains("line 2 is no root and no option"), "{said}");
 }

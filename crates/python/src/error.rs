@@ -160,6 +160,9 @@ pub(crate) fn of_listing(py: Python<'_>, error: &listing::Error) -> PyErr {
         listing::Error::Damaged { path, what } | listing::Error::Rest { path, what } => {
             broken(py, "ListingError", Some(path), what)
         }
+        listing::Error::Differs { path, .. } => {
+            broken(py, "ListingError", Some(path), &error.to_string())
+        }
         listing::Error::Incomplete { count, examples } => {
             let message = error.to_string();
             let class = class(py, "IncompleteListing");

@@ -101,6 +101,7 @@ fn listing_part<'py>(
     let (root, target) = (Root::open(root)?, path_of(path)?);
     let output = output(py, &target, options.replace)?;
     let part = PartOptions {
+        root: root.path.clone(),
         walk: options.walk()?,
         budget: budget(entries, seconds)?,
         temporary: directory_of(&target),

@@ -62,6 +62,25 @@ impl Patterns {
         self.patterns.is_empty()
     }
 
+    /// The patterns as lines of a file of patterns, each in one form however it was given; with
+    /// whether letters fit their other case.
+    pub fn lines(&self) -> (Vec<Vec<u8>>, bool) {
+        let line = |pattern: &gix_glob::Pattern| {
+            let has = |mode| pattern.mode.contains(mode);
+            let start: &[u8] = match (has(Mode::NEGATIVE), has(Mode::ABSOLUTE)) {
+                (true, true) => b"!/",
+                (true, false) => b"!",
+                (false, true) => b"/",
+                (false, false) if matches!(pattern.text.first(), Some(b'!' | b'#')) => b"\\",
+                (false, false) => b"",
+            };
+            let end: &[u8] = if has(Mode::MUST_BE_DIR) { b"/" } else { b"" };
+            [start, &pattern.text, end].concat()
+        };
+        let lines = self.patterns.iter().map(line).collect();
+        (lines, self.case == Case::Fold)
+    }
+
     /// Whether they exclude `path`, which is relative to the patterns' directory. Must not be
     /// called for a path below an excluded directory.
     pub fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
@@ -93,6 +112,17 @@ impl Patterns {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_are_lines_in_one_form() {
+        let content = b"*.o\n!keep.o\n/top\n!/a/b\ndir/\n\\#odd\n\\!no\na/**/z\n\xff*\n";
+        let patterns = Patterns::parse(content);
+        let (lines, ignore_case) = patterns.lines();
+        assert!(!ignore_case && patterns.ignoring_case(true).lines().1);
+        assert_eq!([lines.join(&b'\n'), b"\n".to_vec()].concat(), content);
+        let one_by_one = Patterns::of(lines.iter().map(Vec::as_slice));
+        assert_eq!(one_by_one.lines().0, lines);
+    }
 
     #[test]
     fn the_last_fitting_pattern_decides() {

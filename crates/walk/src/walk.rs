@@ -111,20 +111,19 @@ pub enum Budget {
 impl FromStr for Budget {
     type Err = &'static str;
 
-    /// A number of entries, or of seconds with an `s`.
+    /// A number of entries, or of seconds with an `s`, which may have a fraction.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (number, is_time) = match text.strip_suffix('s') {
-            Some(number) => (number, true),
-            None => (text, false),
+        let budget = match text.strip_suffix('s') {
+            Some(seconds) => {
+                // No exponents, no signs, no infinity.
+                let is_decimal = seconds.bytes().all(|own| matches!(own, b'0'..=b'9' | b'.'));
+                let number = seconds.parse().ok().filter(|_| is_decimal);
+                let time = number.and_then(|own| Duration::try_from_secs_f64(own).ok());
+                time.map(Budget::Time)
+            }
+            None => text.parse().ok().map(Budget::Entries),
         };
-        let number = number
-            .parse()
-            .map_err(|_| "not a number of entries or seconds")?;
-        Ok(if is_time {
-            Budget::Time(Duration::from_secs(number))
-        } else {
-            Budget::Entries(number)
-        })
+        budget.ok_or("not a number of entries or seconds")
     }
 }
 
@@ -427,5 +426,38 @@ fn same(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_number_or_a_time() {
+        let time = |milliseconds| Ok(Budget::Time(Duration::from_millis(milliseconds)));
+        let wrong = Err("not a number of entries or seconds");
+        for (text, expected) in [
+            ("100000", Ok(Budget::Entries(100_000))),
+            ("0", Ok(Budget::Entries(0))),
+            ("60s", time(60_000)),
+            ("0s", time(0)),
+            ("0.05s", time(50)),
+            (".5s", time(500)),
+            ("1.s", time(1000)),
+            ("0.05", wrong),
+            ("", wrong),
+            ("s", wrong),
+            (".s", wrong),
+            ("-1s", wrong),
+            ("+1s", wrong),
+            ("1e3s", wrong),
+            ("infs", wrong),
+            ("nans", wrong),
+            ("99999999999999999999s", wrong),
+            ("1m", wrong),
+        ] {
+            assert_eq!(text.parse(), expected, "{text}");
+        }
     }
 }

@@ -115,23 +115,24 @@ fn part(
     walk: WalkOptions,
     told: &Told<'_>,
 ) -> Result<(), Error> {
+    let options = PartOptions {
+        root: from_directory(global, told.root),
+        walk,
+        budget: command.budget.expect("a part has a budget"),
+        temporary: temporary(command, global),
+    };
     let lists = command.from.iter().map(|list| from_directory(global, list));
-    let given = given(&lists.collect::<Vec<_>>(), command.shard)?;
+    let given = given(&lists.collect::<Vec<_>>(), command.shard, &options)?;
     let rest = command
         .rest
         .as_ref()
         .map(|path| listing::Output::to(&from_directory(global, path), command.force));
     let rest = rest.transpose()?;
-    let options = PartOptions {
-        walk,
-        budget: command.budget.expect("a part has a budget"),
-        temporary: temporary(command, global),
-    };
     let written = write_part(root, given, target, &options, &|omission| {
         told.omit(omission)
     })?;
     match rest {
-        Some(rest) => write_rest(rest, &written.left),
+        Some(rest) => write_rest(rest, &written),
         None => Ok(()),
     }
 }

@@ -208,6 +208,62 @@ fn a_directory_that_vanished_is_named() {
     assert!(here.join("m").exists());
 }
 
+/// Parts of other trees, or made with other options, would make a listing in which nobody knows what
+/// is missing.
+#[test]
+fn parts_of_different_listings_are_refused() {
+    let (place, root) = scene();
+    let here = place.path();
+    fs::create_dir_all(here.join("other/d1")).unwrap();
+    let part = |name: &str, words: &[&str]| {
+        let first = ["walk", "--part", "--budget", "0.05s", "-f", "-o", name];
+        hedgerow(here, &[&first[..], words].concat())
+    };
+    let first = ["walk", "--part", "--budget", "1", "-o", "p", "--rest", "r"];
+    hedgerow(here, &[&first[..], &["tree"]].concat()).ok("first");
+    let own = format!("'{}' (all entries)", root.display());
+    for (words, said) in [
+        (&["--exclude", "f1", "tree"][..], "tree' (exclude 'f1')"),
+        (&["--max-depth", "3", "tree"], "tree' (max_depth 3)"),
+        (&["-x", "tree"], "tree' (one_file_system)"),
+        (&["other"], "other' (all entries)"),
+    ] {
+        for from in ["p", "r"] {
+            let refused = part("q", &[&["--from", from], words].concat()).failed(2, said);
+            assert!(
+                refused.contains(said) && refused.contains(&own),
+                "{refused}"
+            );
+            assert!(!here.join("q").exists());
+        }
+        part("q", words).ok("part");
+        let refused = hedgerow(here, &["walk", "--merge", "-o", "m", "p", "q"]).failed(2, said);
+        for word in [said, &own, "'p'", "'q'", "same root and options"] {
+            assert!(refused.contains(word), "{refused}");
+        }
+        assert!(!here.join("m").exists());
+        fs::remove_file(here.join("q")).unwrap();
+    }
+    // The same root in other words.
+    let absolute = root.to_str().unwrap();
+    for tree in ["tree/", "./tree", absolute] {
+        let words = ["--budget", "1000", "--from", "r", tree];
+        hedgerow(
+            here,
+            &[&["walk", "--part", "-f", "-o", "q"][..], &words].concat(),
+        )
+        .ok("rest");
+        hedgerow(here, &["walk", "--merge", "-f", "-o", "m", "p", "q"]).ok("merge");
+    }
+    let mut inside = command(
+        &root,
+        &["walk", "--part", "--budget", "1000", "--from", "../r"],
+    );
+    inside.args(["-f", "-o", "../q"]);
+    run(inside).ok("inside");
+    hedgerow(here, &["walk", "--merge", "-f", "-o", "m", "p", "q"]).ok("merge");
+}
+
 #[test]
 fn no_partial_table_stays() {
     let (place, _) = scene();

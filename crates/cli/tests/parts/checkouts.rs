@@ -257,6 +257,7 @@ fn nothing_is_overwritten() {
     let words = ["checkout", "--shard", "1/2", "--no-index", "main"];
     let refused = hedgerow(&scene.root, &words).failed(128, "an index");
     assert!(refused.contains("starts without an index"), "{refused}");
+    scene.write("d1.c", "changed\n");
     let refused = hedgerow(&scene.root, &["checkout", "--finish", "main"]).failed(128, "an index");
     assert!(refused.contains("starts without an index"), "{refused}");
     for words in [
@@ -295,4 +296,108 @@ fn nothing_is_overwritten() {
         "main",
     ];
     hedgerow(root, &words).failed(128, "a branch");
+}
+
+/// A scheduler starts a job again if its container fails, whatever it has done before.
+#[test]
+fn to_finish_again_is_fine() {
+    let scene = scene();
+    scene.write("d1.c", "y\n");
+    scene.git(&["commit", "-qam", "two"]);
+    scene.git(&["branch", "two"]);
+    let place = hedgerow_testkit::temporary();
+    let repository = unchecked(&scene, &place.path().join("work"));
+    let root = &repository.root;
+    let share = ["checkout", "-f", "--shard", "1/1", "--no-index", "two"];
+    hedgerow(root, &share).ok("share");
+    let finish = || hedgerow(root, &["checkout", "--finish", "two"]);
+    let is_finished = |what: &str| {
+        assert_eq!(
+            repository.ask(&["symbolic-ref", "HEAD"]),
+            "refs/heads/two",
+            "{what}"
+        );
+        assert_eq!(repository.ask(&["status", "--porcelain"]), "", "{what}");
+        assert!(!repository.git_dir().join("hedgerow").exists(), "{what}");
+        repository.assert_no_lock(what);
+    };
+    let was_finished = "the checkout was finished before";
+    let first = finish();
+    assert!(!first.stderr.contains(was_finished), "{first:?}");
+    first.ok("finish");
+    is_finished("once");
+    let index = fs::read(repository.git_dir().join("index")).unwrap();
+    let again = finish();
+    assert!(again.stderr.contains(was_finished), "{again:?}");
+    again.ok("again");
+    is_finished("twice");
+    assert!(fs::read(repository.git_dir().join("index")).unwrap() == index);
+    // Killed before HEAD was written, and before the notes were removed.
+    repository.git(&["symbolic-ref", "HEAD", "refs/heads/other"]);
+    let notes = repository.git_dir().join("hedgerow/shares");
+    fs::create_dir_all(&notes).unwrap();
+    fs::write(notes.join("1-1"), "").unwrap();
+    finish().ok("HEAD is written");
+    is_finished("HEAD");
+    // What is not finished is refused as ever: another tree, a file that is changed or missing.
+    let refused = hedgerow(root, &["checkout", "--finish", "other"]).failed(128, "another tree");
+    assert!(refused.contains("starts without an index"), "{refused}");
+    for damage in [
+        (|path| fs::write(path, "z\n").unwrap()) as fn(std::path::PathBuf),
+        |path| fs::remove_file(path).unwrap(),
+    ] {
+        damage(root.join("d1.c"));
+        let refused = finish().failed(128, "an index");
+        assert!(refused.contains("starts without an index"), "{refused}");
+        repository.assert_no_lock("refused");
+    }
+}
+
+/// A lock that somebody has left is told in git's words, and with what to do about it. Whoever is killed
+/// while it looks at the files leaves none.
+#[test]
+fn a_killed_finish_is_repeated() {
+    let scene = scene();
+    let place = hedgerow_testkit::temporary();
+    let mount = match Mount::new(place.path(), 300) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(&reason.to_string()),
+    };
+    let repository = unchecked(&scene, &mount.path().join("work"));
+    let root = &repository.root;
+    at_once((1..=4).map(|number| share(root, number, 4)));
+    let lock = repository.git_dir().join("index.lock");
+    fs::write(&lock, "").unwrap();
+    let refused = hedgerow(root, &["checkout", "--finish", "main"]).failed(128, "locked");
+    for words in [
+        "index.lock': File exists.",
+        "Another git process",
+        "remove it and finish again",
+    ] {
+        assert!(refused.contains(words), "{refused}");
+    }
+    fs::remove_file(&lock).unwrap();
+    let mut locks = 0;
+    let mut killed = 0;
+    for milliseconds in (0..200).step_by(10) {
+        let mut finish = command(root, &["checkout", "--finish", "main"]);
+        finish.stderr(std::process::Stdio::null());
+        let mut finish = finish.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        finish.kill().unwrap();
+        killed += u32::from(!finish.wait().unwrap().success());
+        for name in ["index.lock", "HEAD.lock"] {
+            let lock = repository.git_dir().join(name);
+            if lock.exists() {
+                locks += 1;
+                fs::remove_file(lock).unwrap();
+            }
+        }
+    }
+    assert!(
+        killed > 0 && locks <= killed / 2,
+        "{locks} locks after {killed} kills"
+    );
+    hedgerow(root, &["checkout", "--finish", "main"]).ok("finish");
+    assert_checked_out(&scene, &repository);
 }

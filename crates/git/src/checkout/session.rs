@@ -96,6 +96,12 @@ impl<'r> Session<'r> {
         })
     }
 
+    /// Takes the lock on the index, of a session that began without it.
+    pub(crate) fn take_lock(&mut self) -> hedgerow_fs::Result<()> {
+        self.lock = Some(LockFile::acquire_linked(self.repository.index_path())?);
+        Ok(())
+    }
+
     /// Writes the index to another file, whose lock this is.
     pub(crate) fn redirect(&mut self, lock: LockFile) {
         self.lock = Some(lock);

@@ -5,18 +5,21 @@
 //! finishes need not read a file that still is as one of the notes has it. Every other one is read, since the
 //! index must never say of a file that nobody looked into that it is unchanged.
 
+use super::examine::examine;
 use super::outcome::{Done, Failure};
 use super::session::Session;
 use super::supplies::{supplies, Supplies};
 use super::transition::Transition;
+use super::update::{cache_tree, Way};
 use crate::convert::Conversion;
-use crate::index::{Builder, Entry, EntryStat, Flags, Index, Mode, Stage, WriteOptions};
+use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage, WriteOptions};
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::state::{state, State};
 use crate::worktree::survey::{survey, PathState};
 use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::BStr;
+use gix_hash::ObjectId;
 use hedgerow_fs::{create_directories, list_directory, remove_directory, remove_file, OutputFile};
 use hedgerow_numbers::Shard;
 use hedgerow_pack::Reader;
@@ -24,6 +27,7 @@ use hedgerow_tree::split_path;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -56,6 +60,51 @@ pub(super) fn refuse_in_shares(session: &Session<'_>, old: &OldIndex) -> Result<
     };
     Err(Error::Setup {
         reason: reason.into(),
+    })
+}
+
+/// Told where nothing was left to do.
+pub(super) const FINISHED: &str =
+    "the checkout was finished before: the index is there, and every file is as it says";
+
+/// Whether there is an index of exactly `tree`, and every file is as it says: who finished may be
+/// started once more, by a scheduler that has not seen how it ended.
+pub(super) fn is_finished(
+    session: &Session<'_>,
+    tree: Option<ObjectId>,
+    old: &OldIndex,
+) -> Result<bool> {
+    if old.is_new || session.recursion.is_some() || old.index.is_unmerged() {
+        return Ok(false);
+    }
+    let known = cache_tree(session, &old.index, &old.index);
+    if known.as_ref().and_then(CacheTree::root_id) != tree.as_ref() {
+        return Ok(false);
+    }
+    let (states, _) = examine(session, Way::Switch, old)?;
+    let is_there = |(state, entry): (&State, &Entry)| match state {
+        State::Clean => true,
+        State::Absent | State::Blocked => entry.flags.skip_worktree,
+        _ => false,
+    };
+    Ok(states.iter().zip(old.index.entries()).all(is_there))
+}
+
+/// Takes the lock on the index, which is held only while the index is written: looking at all files may
+/// take minutes, and whoever is killed leaves the lock.
+pub(super) fn lock_index(session: &mut Session<'_>) -> Result<()> {
+    session.take_lock().map_err(|error| {
+        if error.kind() != ErrorKind::AlreadyExists {
+            return error.into();
+        }
+        let path = error.path.display();
+        Error::Setup {
+            reason: format!(
+                "Unable to create '{path}': File exists.\n\nAnother git process seems to be running in \
+                 this repository, or the lock file may be stale: if no other process is at work, remove \
+                 it and finish again"
+            ),
+        }
     })
 }
 
@@ -126,8 +175,15 @@ pub(super) fn note_written(session: &Session<'_>, next: &Transition, shard: Shar
     Ok(file.commit(true)?)
 }
 
-/// Removes the notes of all shares.
-pub(super) fn forget_notes(session: &Session<'_>) -> Result<()> {
+/// Removes the notes of all shares. Returns a warning if they are left.
+pub(super) fn forget_notes(session: &Session<'_>) -> Option<String> {
+    let removed = remove_notes(session);
+    removed
+        .err()
+        .map(|error| format!("the notes of the shares are left: {error}"))
+}
+
+fn remove_notes(session: &Session<'_>) -> Result<()> {
     let directory = notes(session);
     for note in list_directory(&directory)?.unwrap_or_default() {
         remove_file(&directory.join(OsStr::from_bytes(&note.name)))?;

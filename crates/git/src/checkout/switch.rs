@@ -139,8 +139,9 @@ pub(crate) fn try_to_switch(
         return conclude(repository, target, options, Some(changes), switched);
     }
     let mut session = match options.share {
-        Share::Of(_) => Session::read_only(repository, options.threshold, &options.execution)?,
-        _ => Session::begin(repository, options.threshold, &options.execution)?,
+        Share::All => Session::begin(repository, options.threshold, &options.execution)?,
+        // Who finishes takes the lock when all files have been looked at.
+        _ => Session::read_only(repository, options.threshold, &options.execution)?,
     };
     session.recurse(options.recurse_submodules);
     session.sparse_words = sparse_words;

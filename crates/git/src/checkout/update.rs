@@ -8,7 +8,10 @@ use super::outcome::{Done, LocalChange, Outcome};
 use super::rejects::Reason;
 use super::rows::kept_out;
 use super::session::Session;
-use super::shares::{adopt, forget_notes, keep_share, note_written, refuse_in_shares, Share};
+use super::shares::{
+    adopt, forget_notes, is_finished, keep_share, lock_index, note_written, refuse_in_shares,
+    Share, FINISHED,
+};
 use super::submodules::list_differing;
 use super::transition::{transition, Effect, Rules, Start, Transition};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
@@ -86,6 +89,14 @@ pub(crate) fn update_amending(
 ) -> Result<Outcome> {
     let way = job.way;
     let mut old = session.read_index()?;
+    if job.share == Share::Finish && is_finished(session, job.new, &old)? {
+        // Whoever did it may have ended before HEAD was written.
+        prepare()?;
+        let mut done = Done::default();
+        done.warnings.push(FINISHED.into());
+        done.warnings.extend(forget_notes(session));
+        return Ok(Outcome::Done(done));
+    }
     if job.share != Share::All {
         refuse_in_shares(session, &old)?;
     }
@@ -131,7 +142,14 @@ pub(crate) fn update_amending(
             }
             return Ok(Outcome::Done(done));
         }
-        Share::Finish => prepare()?,
+        Share::Finish => {
+            lock_index(session)?;
+            if session.repository.load_index()?.is_some() {
+                // Somebody else has finished meanwhile.
+                return update_amending(session, job, prepare, amend);
+            }
+            prepare()?;
+        }
     }
     if let (Way::Keep, Some(tree)) = (way, job.new) {
         next.index = exactly(session, &next.index, tree)?;
@@ -141,10 +159,7 @@ pub(crate) fn update_amending(
     }
     finish(session, job, &old.index, &mut next, &states, &mut done)?;
     if job.share == Share::Finish {
-        if let Err(error) = forget_notes(session) {
-            let because = format!("the notes of the shares are left: {error}");
-            done.warnings.push(because);
-        }
+        done.warnings.extend(forget_notes(session));
     }
     Ok(Outcome::Done(done))
 }

@@ -62,6 +62,21 @@ assert table.equals(ipc.open_file(arrow).read_all())
 with open(stream, "rb") as file:
     assert table.equals(ipc.open_stream(file).read_all())
 table.validate(full=True)
+# What readers leave out by: bounds of paths and types, and an order only where it is that of readers.
+group = pq.ParquetFile(parquet).metadata.row_group(0)
+texts = table.column("path").to_pylist()
+for name in ["path", "type"]:
+    found = group.column(table.schema.get_field_index(name)).statistics
+    values = table.column(name).to_pylist()
+    assert found.has_min_max and found.null_count == 0
+    assert found.min <= min(values, key=str.encode) and found.max >= max(values, key=str.encode)
+assert (found.min, found.max) == (min(values), max(values))
+ascends = texts == sorted(texts, key=str.encode)
+assert [own.column_index for own in group.sorting_columns] == ([0] if ascends else []), group.sorting_columns
+assert duckdb.sql(f"select max(path) from read_parquet('{parquet}')").fetchall() == [(max(texts, key=str.encode),)]
+for path in [texts[0], texts[-1], max(texts, key=str.encode)]:
+    assert pq.read_table(parquet, filters=[("path", "=", path)]).num_rows == texts.count(path)
+    assert polars.scan_parquet(parquet).filter(polars.col("path") == path).collect().height == texts.count(path)
 assert polars.read_parquet(parquet).equals(polars.read_ipc(arrow))
 assert polars.read_parquet(parquet).equals(polars.from_arrow(table))
 times = ["mtime", "ctime", "atime"]
@@ -107,20 +122,32 @@ print(len(rows))
 #[test]
 fn libraries_read_what_the_system_says() {
     let Some(python) = python() else { return };
-    let (place, root) = scene();
-    let at = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
-    for (format, target) in [("parquet", "p"), ("arrow", "a"), ("arrow-stream", "s")] {
-        let words = ["walk", "--format", format, "-o", &at(target), "tree"];
-        hedgerow(place.path(), &words).ok("walk");
-        let piped = hedgerow(place.path(), &["walk", "--format", format, "tree"]).ok("piped");
-        assert!(piped == fs::read(at(target)).unwrap());
+    let (place, _) = scene();
+    let here = place.path();
+    let at = |name: &str| here.join(name).to_str().unwrap().to_owned();
+    let check = |tree: &str| {
+        for (format, target) in [("parquet", "p"), ("arrow", "a"), ("arrow-stream", "s")] {
+            let words = ["walk", "--format", format, "-f", "-o", &at(target), tree];
+            hedgerow(here, &words).ok("walk");
+            let piped = hedgerow(here, &["walk", "--format", format, tree]).ok("piped");
+            assert!(piped == fs::read(at(target)).unwrap());
+        }
+        let mut read = Command::new(&python);
+        read.args(["-c", READ])
+            .args([at(tree), at("p"), at("a"), at("s")]);
+        let rows = String::from_utf8(run(read).ok("python")).unwrap();
+        rows.trim().parse::<u32>().unwrap()
+    };
+    assert!(check("tree") > 200);
+    // The same where the canonical order is that of the bytes, and with paths that are cut in the bounds.
+    for name in ["a", "b", &"\u{e4}".repeat(70)] {
+        fs::create_dir_all(here.join("plain").join(name)).unwrap();
+        fs::write(here.join("plain").join(name).join("x"), "").unwrap();
     }
-    let mut read = Command::new(python);
-    read.args(["-c", READ])
-        .arg(&root)
-        .args([at("p"), at("a"), at("s")]);
-    let rows = String::from_utf8(run(read).ok("python")).unwrap();
-    assert!(rows.trim().parse::<u32>().unwrap() > 200);
+    check("plain");
+    // This one is not: "a!" comes after "a/x".
+    fs::write(here.join("plain/a!"), "").unwrap();
+    check("plain");
 }
 
 /// Rounds of parts, each listed by several processes at once, some of them twice, some killed.

@@ -155,6 +155,21 @@ fn row_group(group: &Group) -> Fields {
     );
     fields.i64(2, uncompressed as i64);
     fields.i64(3, group.rows as i64);
+    // Readers compare paths by their bytes: in that order, "a!" is before "a/x".
+    let sorted = group
+        .chunks
+        .iter()
+        .zip(COLUMNS)
+        .position(|(chunk, column)| {
+            matches!(column.content, Content::Path) && chunk.written.is_sorted
+        });
+    if let Some(column) = sorted {
+        let mut sorting = Fields::default();
+        sorting.i32(1, column as i32);
+        sorting.bool(2, false);
+        sorting.bool(3, false);
+        fields.structs(4, std::iter::once(sorting));
+    }
     fields.i64(5, position as i64);
     fields.i64(6, stored as i64);
     fields
@@ -180,9 +195,11 @@ fn column_metadata(chunk: &Chunk, name: &str, content: Content, rows: usize) -> 
     } else {
         statistics.i64(3, 0);
     }
-    if let Some((least, greatest)) = &written.bounds {
-        statistics.binary(5, greatest);
-        statistics.binary(6, least);
+    if let Some(bounds) = &written.bounds {
+        statistics.binary(5, &bounds.greatest);
+        statistics.binary(6, &bounds.least);
+        statistics.bool(7, bounds.greatest_is_exact);
+        statistics.bool(8, bounds.least_is_exact);
     }
     fields.fields(12, statistics);
     fields

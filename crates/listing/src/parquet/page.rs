@@ -25,6 +25,17 @@ pub(super) struct ColumnWriter {
     written: WrittenColumn,
     least: Option<i128>,
     greatest: Option<i128>,
+    texts: Option<Texts>,
+}
+
+/// The texts of a column, as other programs see them: in the order of their bytes.
+#[derive(Debug)]
+struct Texts {
+    least: Vec<u8>,
+    greatest: Vec<u8>,
+    /// The last one, to see whether all ascend.
+    last: Vec<u8>,
+    are_sorted: bool,
 }
 
 /// What the footer has about a column of a row group.
@@ -37,8 +48,80 @@ pub(super) struct WrittenColumn {
     pub dictionary_bytes: usize,
     /// Rows without a value.
     pub missing: usize,
-    /// The least and the greatest value, as they would be stored.
-    pub bounds: Option<(Vec<u8>, Vec<u8>)>,
+    pub bounds: Option<Bounds>,
+    /// Whether the values ascend in the order that readers know.
+    pub is_sorted: bool,
+}
+
+/// The least and the greatest value, as they would be stored, or something below and above them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub least: Vec<u8>,
+    pub greatest: Vec<u8>,
+    pub least_is_exact: bool,
+    pub greatest_is_exact: bool,
+}
+
+/// The most bytes of a bound, so that the footer stays small.
+const BOUND_BYTES: usize = 64;
+
+impl Bounds {
+    /// Those of texts in UTF-8; `None` if nothing short is above the greatest.
+    fn of_texts(least: &[u8], greatest: &[u8]) -> Option<Self> {
+        let shortest = cut(least);
+        let mut above = cut(greatest).to_vec();
+        let greatest_is_exact = above.len() == greatest.len();
+        if !greatest_is_exact {
+            // The next text that is greater than all that begin so: in UTF-8, too, the order of bytes is
+            // that of code points.
+            let text = std::str::from_utf8(&above).ok()?;
+            let (at, next) = text
+                .char_indices()
+                .rev()
+                .find_map(|(at, own)| Some((at, char::from_u32(own as u32 + 1)?)))?;
+            above.truncate(at);
+            above.extend(next.encode_utf8(&mut [0; 4]).bytes());
+        }
+        Some(Bounds {
+            least: shortest.to_vec(),
+            least_is_exact: shortest.len() == least.len(),
+            greatest: above,
+            greatest_is_exact,
+        })
+    }
+}
+
+/// The beginning of a text, up to the last whole character that fits.
+fn cut(text: &[u8]) -> &[u8] {
+    if text.len() <= BOUND_BYTES {
+        return text;
+    }
+    let is_inside = |at: usize| text[at] & 0xc0 == 0x80;
+    let end = (0..=BOUND_BYTES).rev().find(|at| !is_inside(*at));
+    &text[..end.unwrap_or(0)]
+}
+
+impl Texts {
+    fn add<'t>(own: &mut Option<Self>, texts: impl Iterator<Item = &'t [u8]> + Clone) {
+        let Some(first) = texts.clone().next() else {
+            return;
+        };
+        let own = own.get_or_insert_with(|| Texts {
+            least: first.to_vec(),
+            greatest: first.to_vec(),
+            last: first.to_vec(),
+            are_sorted: true,
+        });
+        let (mut least, mut greatest) = (&own.least[..], &own.greatest[..]);
+        let mut last = &own.last[..];
+        for text in texts {
+            own.are_sorted &= last <= text;
+            last = text;
+            least = least.min(text);
+            greatest = greatest.max(text);
+        }
+        (own.least, own.greatest, own.last) = (least.to_vec(), greatest.to_vec(), last.to_vec());
+    }
 }
 
 /// The values of a page before compression.
@@ -66,6 +149,7 @@ impl ColumnWriter {
             },
             least: None,
             greatest: None,
+            texts: None,
         }
     }
 
@@ -124,7 +208,16 @@ impl ColumnWriter {
             _ => (value as i64).to_le_bytes().to_vec(),
         };
         if let (Some(least), Some(greatest)) = (self.least, self.greatest) {
-            self.written.bounds = Some((stored(least), stored(greatest)));
+            self.written.bounds = Some(Bounds {
+                least: stored(least),
+                greatest: stored(greatest),
+                least_is_exact: true,
+                greatest_is_exact: true,
+            });
+        }
+        if let Some(texts) = &self.texts {
+            self.written.bounds = Bounds::of_texts(&texts.least, &texts.greatest);
+            self.written.is_sorted = texts.are_sorted;
         }
         self.written
     }
@@ -135,6 +228,7 @@ impl ColumnWriter {
         match self.content {
             Content::Path => {
                 let texts: Vec<_> = all().map(|row| text(&row)).collect();
+                Texts::add(&mut self.texts, texts.iter().map(|text| text.as_bytes()));
                 append_strings(texts.iter().map(|text| text.as_bytes()), &mut values.bytes);
             }
             Content::PathBytes => {
@@ -148,6 +242,10 @@ impl ColumnWriter {
             Content::Kind => {
                 let kinds = all().map(|row| number_of_kind(row.attributes.kind));
                 let kinds: Vec<u8> = kinds.collect();
+                let words = kinds
+                    .iter()
+                    .map(|kind| KINDS[usize::from(*kind)].1.as_bytes());
+                Texts::add(&mut self.texts, words);
                 values.bytes.push(KIND_BITS as u8);
                 append_run(&kinds, KIND_BITS, &mut values.bytes);
             }
@@ -208,4 +306,70 @@ fn append_dictionary(bytes: &mut Vec<u8>) {
     header.fields(7, page);
     bytes.extend(header.finish());
     bytes.extend(words);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bounds(texts: &[&str]) -> Option<(Bounds, bool)> {
+        let mut found = None;
+        // In two pages.
+        for page in texts.chunks(texts.len().div_ceil(2)) {
+            Texts::add(&mut found, page.iter().map(|text| text.as_bytes()));
+        }
+        let found = found.unwrap();
+        let bounds = Bounds::of_texts(&found.least, &found.greatest)?;
+        Some((bounds, found.are_sorted))
+    }
+
+    #[test]
+    fn bounds_of_texts_are_short() {
+        let (found, is_sorted) = bounds(&["a", "a/x", "a!"]).unwrap();
+        let exact = |least: &str, greatest: &str| Bounds {
+            least: least.into(),
+            greatest: greatest.into(),
+            least_is_exact: true,
+            greatest_is_exact: true,
+        };
+        assert_eq!(found, exact("a", "a/x"));
+        assert!(!is_sorted, "in canonical order, which is another one");
+        let (found, is_sorted) = bounds(&["a", "a!", "a/x"]).unwrap();
+        assert!(is_sorted && found == exact("a", "a/x"));
+        // A character of two bytes would be cut.
+        let long = format!("{}\u{e4}{}", "x".repeat(63), "y".repeat(9));
+        let (found, _) = bounds(&[&long]).unwrap();
+        assert_eq!(found.least, "x".repeat(63).into_bytes());
+        let above = format!("{}y", "x".repeat(62));
+        assert_eq!(found.greatest, above.into_bytes());
+        assert!(!found.least_is_exact && !found.greatest_is_exact);
+        let last = "\u{10ffff}".repeat(17);
+        assert_eq!(bounds(&[&last]), None);
+        let (found, _) = bounds(&[&format!("a{last}")]).unwrap();
+        assert_eq!(found.greatest, b"b");
+    }
+
+    proptest! {
+        #[test]
+        fn all_texts_are_within_their_bounds(
+            mut texts in prop::collection::vec("[a\u{7f}\u{7ff}\u{d7ff}\u{ffff}\u{10ffff}]{0,40}", 1..20),
+            sorts in any::<bool>(),
+        ) {
+            if sorts {
+                texts.sort();
+            }
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            if let Some((found, is_sorted)) = bounds(&texts) {
+                prop_assert_eq!(is_sorted, texts.is_sorted());
+                let [least, greatest] = [&found.least, &found.greatest];
+                prop_assert!(least.len() <= BOUND_BYTES && greatest.len() <= BOUND_BYTES + 1);
+                let shortest = std::str::from_utf8(least).unwrap();
+                let above = std::str::from_utf8(greatest).unwrap();
+                prop_assert!(texts.iter().all(|text| shortest <= *text && *text <= above));
+                prop_assert_eq!(found.least_is_exact, texts.contains(&shortest));
+                prop_assert!(!found.greatest_is_exact || texts.contains(&above));
+            }
+        }
+    }
 }

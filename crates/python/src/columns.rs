@@ -1,22 +1,22 @@
 //! The columns of a walk.
 
 use arrow_array::{
-    ArrayRef, BinaryArray, DictionaryArray, Int8Array, RecordBatch, StringArray,
-    TimestampNanosecondArray, UInt32Array, UInt64Array,
+    ArrayRef, BinaryArray, RecordBatch, StringArray, TimestampNanosecondArray, UInt32Array,
+    UInt64Array,
 };
 use arrow_buffer::{Buffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use hedgerow::walk::{RowBatch, KINDS};
 use std::sync::Arc;
 
-/// The columns without a stat, and those with one.
+/// The columns without a stat, and those with one: the types are those of listings in files, so that
+/// tables of both can be joined.
 pub(crate) fn schema(stat: bool) -> SchemaRef {
-    let kind = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
     let time = || DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
     let mut fields = vec![
         Field::new("path", DataType::Utf8, false),
         Field::new("path_bytes", DataType::Binary, true),
-        Field::new("type", kind, false),
+        Field::new("type", DataType::Utf8, false),
     ];
     if stat {
         fields.extend([
@@ -59,10 +59,9 @@ pub(crate) fn record_batch(schema: &SchemaRef, rows: RowBatch) -> Result<RecordB
                 (Arc::new(text), Arc::new(odd.collect::<BinaryArray>()))
             }
         };
-    let kinds = KINDS.map(|(_, word)| word);
+    let kinds = rows.kinds.iter().map(|number| KINDS[*number as usize].1);
     let kinds = StringArray::from_iter_values(kinds);
-    let kind = DictionaryArray::try_new(Int8Array::from(rows.kinds), Arc::new(kinds))?;
-    let mut columns: Vec<ArrayRef> = vec![text, bytes, Arc::new(kind)];
+    let mut columns: Vec<ArrayRef> = vec![text, bytes, Arc::new(kinds)];
     let time = |values: Vec<Option<i64>>| -> ArrayRef {
         Arc::new(TimestampNanosecondArray::from(values).with_timezone("UTC"))
     };

@@ -74,7 +74,10 @@ def test_pyarrow_polars_and_duckdb_read_it(tree, tmp_path):
     table.validate(full=True)
     assert table.num_rows == listed.rows
     walked = pyarrow.table(hedgerow.walk(tree, sort=True))
-    assert table.schema.names == walked.schema.names
+    # The types are the same: tables of both can be joined.
+    assert table.schema.equals(walked.schema)
+    assert pyarrow.concat_tables([table, walked]).num_rows == 2 * listed.rows
+    assert table["type"].to_pylist() == walked["type"].to_pylist()
     for name in ("path", "path_bytes", "mode", "size_bytes", "ino", "dev", "blocks"):
         assert table[name].to_pylist() == walked[name].to_pylist()
     # Without pandas, Python has no type for nanoseconds.
@@ -200,6 +203,23 @@ def test_damaged_and_missing_parts(tree, tmp_path):
     with pytest.raises(ListingError):
         listing.read_rest(tmp_path / "text")
     assert not (tmp_path / "merged").exists()
+
+
+def test_parts_of_different_listings(tree, tmp_path):
+    first = listing.walk_part(tree, 1, tmp_path / "first")
+    (tmp_path / "other").mkdir()
+    second = tmp_path / "second"
+    for root, options, said in (
+        (tree, {"exclude": ["f1*"]}, r"\(exclude 'f1\*'\)"),
+        (tree, {"max_depth": 2}, r"\(max_depth 2\)"),
+        (tree, {"one_file_system": True}, r"\(one_file_system\)"),
+        (tmp_path / "other", {}, r"other' \(all entries\)"),
+    ):
+        listing.walk_part(root, 1000, second, replace=True, errors="collect", rest=first.rest, **options)
+        with pytest.raises(ListingError, match=said) as caught:
+            listing.merge([tmp_path / "first", second], tmp_path / "merged")
+        assert caught.value.filename == str(second)
+        assert not (tmp_path / "merged").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")

@@ -167,8 +167,7 @@ def test_kinds_are_named_as_on_the_command_line():
     rows = pyarrow.table(hedgerow.walk("/dev", errors="collect", stat=False))["type"]
     kinds = set(rows.to_pylist())
     assert "character_device" in kinds
-    assert not any(" " in kind for kind in rows.chunk(0).dictionary.to_pylist())
-    assert "block_device" in rows.chunk(0).dictionary.to_pylist()
+    assert kinds <= {"file", "directory", "symlink", "fifo", "socket", "block_device", "character_device"}
 
 
 def test_errors_have_number_and_name(tmp_path):

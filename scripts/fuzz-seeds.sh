@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fuzz-seeds.sh [HEDGEROW]: makes small images, archives and packs for the fuzz targets to begin with,
+# fuzz-seeds.sh [HEDGEROW]: makes small images, archives, packs and listings for the fuzz targets to begin with,
 # in target/fuzz/corpus: more than the inputs that are kept in fuzz/corpus. HEDGEROW is the binary
 # that makes images (default: target/release/hedgerow); images of mksquashfs and archives of GNU tar
 # come with them if these are there. Devices need root.
@@ -67,7 +67,13 @@ done | git -C packs fast-import --quiet
     for target in bitmap ewah; do cp .git/objects/pack/*.bitmap "$corpus/$target/git"; done
 )
 
+mkdir -p "$corpus/listing"
+"$hedgerow" walk --part --budget 1 -o "$corpus/listing/part" --rest "$corpus/listing/rest" -f tree
+"$hedgerow" walk --part --budget 1000 --from "$corpus/listing/rest" -o "$corpus/listing/last" -f tree
+"$hedgerow" walk --part --budget 1 --exclude '*.o' --max-depth 3 -x -o "$corpus/listing/options" \
+    --rest "$corpus/listing/rest-options" -f tree
+
 mkdir -p "$corpus"/{image,superblock,extract,tar,tar_nodes}
 for target in image superblock extract; do cp ./*.image "$corpus/$target"; done
 for target in tar tar_nodes; do cp ./*.tar "$corpus/$target"; done
-echo "$corpus: $(find . -maxdepth 1 -name '*.image' | wc -l) images, $(find . -maxdepth 1 -name '*.tar' | wc -l) archives"
+echo "$corpus: $(find . -maxdepth 1 -name '*.image' | wc -l) images, $(find . -maxdepth 1 -name '*.tar' | wc -l) archives, $(find "$corpus/listing" -type f | wc -l) parts of listings and lists"

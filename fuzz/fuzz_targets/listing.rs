@@ -1,5 +1,6 @@
-//! A part of a listing from any bytes, also behind a sound frame, and a list of directories: refused, or
-//! read in bounded memory. No path that comes out leaves the tree, and no file stays after a failure.
+//! A part of a listing from any bytes, also behind a sound frame and with a sound digest of its notes, and a
+//! list of directories: refused, or read in bounded memory. No path that comes out leaves the tree, and no
+//! file stays after a failure.
 #![no_main]
 
 use hedgerow_engine::Execution;
@@ -10,7 +11,7 @@ use std::path::Path;
 fuzz_target!(|input: &[u8]| {
     let place = tempfile::tempdir().expect("there is room");
     let (file, merged) = (place.path().join("input"), place.path().join("merged"));
-    for input in [input.to_vec(), framed(input)] {
+    for input in [input.to_vec(), sealed(input.to_vec()), sealed(framed(input))] {
         std::fs::write(&file, input).expect("there is room");
         if let Ok(left) = read_rest(&file) {
             for path in left {
@@ -38,4 +39,21 @@ fn framed(input: &[u8]) -> Vec<u8> {
     let at = usize::from(*at) * rest.len() / 256;
     let footer = (rest.len() - at) as u32;
     [&b"PAR1"[..], rest, &footer.to_le_bytes(), b"PAR1"].concat()
+}
+
+/// The same with the right digest behind the notes of the part, if there are any: without it, damage to them
+/// would be all that is ever found.
+fn sealed(mut input: Vec<u8>) -> Vec<u8> {
+    let find = |what: &[u8], from: usize| {
+        let found = input.get(from..)?.windows(what.len()).position(|own| own == what);
+        found.map(|at| from + at)
+    };
+    let start = find(b"hedgerow.part.v2\n", 0);
+    let end = start.and_then(|start| find(b"\nend\t", start));
+    if let (Some(start), Some(end)) = (start, end) {
+        let digest = blake3::hash(&input[start..=end]).to_hex();
+        let place = input.iter_mut().skip(end + b"\nend\t".len());
+        place.zip(digest.bytes()).for_each(|(own, digit)| *own = digit);
+    }
+    input
 }

@@ -2,7 +2,8 @@
 //! of bounded parts of it that any number of machines list ([`write_part`]) and one merges
 //! ([`merge`]). The bytes of the merged file are those that one machine gives.
 //!
-//! Rows are in canonical order, and the bytes of a file depend on them alone. The formats are written
+//! Rows are in canonical order ([`canonical_order`](hedgerow_tree::canonical_order): directory by
+//! directory, `a/x` before `a!`), and the bytes of a file depend on them alone. The formats are written
 //! here: one schema needs little of them, and what has been written once is written again in the
 //! same bytes.
 

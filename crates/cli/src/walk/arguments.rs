@@ -42,7 +42,7 @@ pub struct Walk {
     /// Print only entries of these types
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub types: Vec<Type>,
-    /// Write the listing as a table, sorted; without -o, to standard output
+    /// Write the listing as a table, in canonical order; without -o, to standard output
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<TableFormat>,
     /// Write the table to FILE, which appears only when it is complete
@@ -54,7 +54,7 @@ pub struct Walk {
     /// List only a part of the tree, as Parquet: what the budget allows
     #[arg(long, requires_all = ["output", "budget"])]
     pub part: bool,
-    /// Stop after N entries, or begin no new directory after N seconds if N ends in s
+    /// Stop after N entries, or begin no new directory after N seconds: 60s, 0.5s
     #[arg(long, value_name = "N|Ns", requires = "part")]
     pub budget: Option<Budget>,
     /// Write the directories that the part left to FILE
@@ -130,12 +130,14 @@ mtime_ns, ino, dev, rdev and blocks (of 512 bytes). Fields are only ever added.
 where the path is not UTF-8), type (a word as in JSON), mode, nlink, uid, gid, size_bytes, mtime,
 ctime, atime (nanoseconds since the epoch, UTC; missing outside of the years 1678 to 2261, atime also
 of directories, because listing them changes it), ino, dev, rdev and blocks. Paths have no prefix.
-The same rows give the same bytes.
+Rows are in canonical order, as with --sort: directory by directory, so a/x comes before a!, unlike
+in the order of the bytes of whole paths. The same rows give the same bytes.
 
 --part lists a part of the tree. A directory is listed completely or left, and at least one is
 listed. Whoever schedules gives the directories that were left to other calls, on any machine,
 until none are left; --merge then gives the bytes that one machine gives. Parts may be made twice.
-The options that select entries must be the same for all; --type and --gitignore are not possible.
+All are of the same DIR, with the same options that select entries: others are refused. --type and
+--gitignore are not possible. This has nothing to do with hedgerow merge, which merges branches.
 
 --summary prints a name and a number a line, or with --json one object of type summary: files,
 directories, symlinks, others, bytes (of files and links), allocated_bytes (of all entries),

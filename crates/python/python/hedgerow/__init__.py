@@ -119,7 +119,8 @@ def walk(
     :param stat: stat each entry. Without it, nothing is statted whose type the directory tells.
     :param exclude: patterns as in gitignore(5); what matches is left out, with everything below.
     :param gitignore: leave out what ``.gitignore`` files exclude, and ``.git``.
-    :param sort: in canonical order, by the bytes of paths, instead of as found.
+    :param sort: in canonical order instead of as found: directory by directory, names by their bytes, so
+        ``a/x`` comes before ``a!``.
     :param one_file_system: do not enter other file systems.
     :param max_depth: list entries up to this depth; 1 for those of *path* itself.
     :param batch_rows: rows in a batch.

@@ -15,13 +15,15 @@ with the bytes that one machine would have written::
         pending.extend([directory] for directory in part.rest)
     listing.merge(parts, "data.parquet")
 
-A listing has a row for each entry below its root, sorted by the bytes of their paths, with the columns
-of :func:`hedgerow.walk`, all statted. Its bytes depend on the tree alone, and are those of ``hedgerow
+A listing has a row for each entry below its root, in canonical order: directory by directory, names by
+their bytes, so ``a/x`` comes before ``a!``. (By the bytes of whole paths it would not: search by the key
+``path.encode().split(b"/")``.) Columns and types are those of :func:`hedgerow.walk`, all statted. Its bytes depend on the tree alone, and are those of ``hedgerow
 walk --format parquet``. Memory does not grow with the tree. A file gets its name when it is complete: after
 an error or an interruption there is none.
 
 Files may also be URLs that fsspec knows, like ``s3://bucket/part``: what is written goes through a
-temporary file of this machine, and what is read is copied to one. Credentials are where the
+temporary file of this machine, and what is read is copied to one, in a directory ``hedgerow-*`` where
+:mod:`tempfile` puts it; a process that is killed leaves it there. Credentials are where the
 implementation of fsspec looks for them.
 """
 
@@ -64,7 +66,7 @@ class Part(NamedTuple):
 
     #: Number of entries.
     rows: int
-    #: The directories that are left, relative to the root, sorted: for other parts.
+    #: The directories that are left, relative to the root, in canonical order: for other parts.
     rest: list[str]
     #: What could not be read and is missing, each with ``errno`` and ``filename``.
     errors: list[OSError]
@@ -163,10 +165,11 @@ def walk_part(
 
     At least one directory is listed, and each is listed completely or left. A part may be made again,
     also at the same time elsewhere, and its maker may be killed: the merge takes each entry once. All
-    parts take the same options.
+    parts are of the same *root*, by the same absolute path, and take the same *exclude*,
+    *one_file_system* and *max_depth*: :func:`merge` refuses others.
 
     :param budget: a number of entries; or a time, in which it lists what it begins: a
-        :class:`~datetime.timedelta`, or seconds as text, ``"60s"``.
+        :class:`~datetime.timedelta`, or seconds as text, ``"60s"`` or ``"0.5s"``.
     :param rest: the directories to list, relative to *root*: some or all that an earlier part has left.
         By default, *root* itself.
     :param errors: ``"raise"``: the first thing that cannot be read ends it, also a directory of *rest*
@@ -202,16 +205,17 @@ def merge(
     cancel: Cancel = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Merged:
-    """Merge the files *parts*, in any order, to the listing *path*, sorted.
+    """Merge the files *parts*, in any order, to the listing *path*, in canonical order.
 
     If the tree did not change meanwhile, the bytes are those of :func:`write_parquet`. Each part is
-    checked against the digest in it.
+    checked against the digests in it.
 
     :param replace: replace an existing file.
     :param progress: as in :func:`write_parquet`.
     :param cancel: an event like :class:`threading.Event`. Once it is set, the call ends.
     :param storage_options: options of fsspec, for all that are URLs.
-    :raises hedgerow.errors.ListingError: a part is damaged; it is the ``filename``.
+    :raises hedgerow.errors.ListingError: a part is damaged, or of another root or other options than
+        the first; it is the ``filename``.
     :raises hedgerow.errors.IncompleteListing: directories were left by a part and listed by none.
     :raises OSError: a part cannot be read, or *path* cannot be written.
     :raises hedgerow.errors.Cancelled: *cancel* was set.
@@ -226,7 +230,7 @@ def merge(
 
 def read_rest(path: Path, *, storage_options: dict[str, Any] | None = None) -> list[str]:
     """The directories that the part *path* has left; or those in a file that ``hedgerow walk --rest``
-    wrote.
+    wrote, whose first line is ``hedgerow.rest.v1``.
 
     :param storage_options: options of fsspec if *path* is a URL.
     :raises hedgerow.errors.ListingError: the file is damaged or incomplete.

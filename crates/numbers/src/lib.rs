@@ -197,10 +197,7 @@ mod tests {
                 "0".parse::<std::num::NonZeroU8>().unwrap_err().to_string(),
                 "it must be 1 or more",
             ),
-            (
-                i8::from_str_radix("-999", 10).unwrap_err().to_string(),
-                "too small",
-            ),
+            ("-999".parse::<i8>().unwrap_err().to_string(), "too small"),
             ("x".parse::<f64>().unwrap_err().to_string(), "not a number"),
             (
                 "".parse::<f64>().unwrap_err().to_string(),

@@ -122,8 +122,8 @@ fn the_last_document_of_a_failed_run_is_an_error() {
             .map(Value::from)
             .contains(&last["severity"]));
         // What went wrong stands in the last document, too.
-        let errors = before.iter().filter(|it| it["severity"] == "error");
-        if let Some(error) = errors.last() {
+        let mut errors = before.iter().filter(|it| it["severity"] == "error");
+        if let Some(error) = errors.next_back() {
             assert_eq!(last["message"], error["message"], "{words}");
         }
     }

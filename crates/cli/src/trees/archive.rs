@@ -142,7 +142,8 @@ pub fn spelled_out(words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
 }
 
 pub fn run(command: &Archive, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let execution = execution::interruptible(global)?;
+    // What -v prints is git's: only the names of the files.
+    let execution = execution::configurable(global)?;
     if command.list {
         if let Some(word) = command.words.first() {
             let word = word.as_bytes().as_bstr();

@@ -268,7 +268,7 @@ fn what_the_tools_refuse_is_refused() {
         ),
         ("A image -mem x", "a number of bytes such as 100M"),
         ("A image -mem-percent 0", "0"),
-        ("A image -mem-percent 80", "1..=75"),
+        ("A image -mem-percent 80", "from 1 to 75"),
         ("A image -small-readers 0", "0"),
         ("A image -block-readers 0", "0"),
         (

@@ -1,5 +1,5 @@
 //! A clone that is killed, at moments spread over the time that it takes: nothing of it is left, or a
-//! whole repository whose checkout can be repeated; no process goes on, and no temporary directory
+//! whole repository whose checkout can be repeated; after SIGKILL, parts of one, as of git's; no process goes on, and no temporary directory
 //! is left by what could be cleaned up.
 //!
 //! `HEDGEROW_TEST_KILLS=N` takes N moments for each signal instead.

@@ -28,6 +28,8 @@ impl Installation {
     pub fn find(environment: &Environment) -> Self {
         let path = environment.path.as_deref().unwrap_or_default();
         let program = hedgerow_fs::find_other_program(path, "git");
+        // What a relative part of PATH leads to depends on where one is: a repository decides nothing here.
+        let program = program.filter(|program| program.is_absolute());
         let found = program.and_then(|program| Installation::of(&program));
         found.unwrap_or_default()
     }

@@ -175,7 +175,7 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     }
     statistics::check(global).map_err(|failure| shape.failure(failure.message))?;
     if arguments.options.version {
-        version::show(global.verbose > 0, output);
+        output.data(version::text(global.verbose > 0).as_bytes());
         return Ok(0);
     }
     observed::traced(global, output, || dispatch(arguments, output))

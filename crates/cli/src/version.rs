@@ -1,8 +1,6 @@
 //! `hedgerow --version`; with `--verbose`, also everything that the output could depend on.
 
-use crate::output::Output;
-
-pub fn show(verbose: bool, output: &Output) {
+pub fn text(verbose: bool) -> String {
     let mut text = format!("hedgerow {}\n", env!("CARGO_PKG_VERSION"));
     if verbose {
         text.push_str(&format!("commit: {}\n", env!("HEDGEROW_COMMIT")));
@@ -11,5 +9,5 @@ pub fn show(verbose: bool, output: &Output) {
             text.push_str(&format!("{codec}: {version}\n"));
         }
     }
-    output.data(text.as_bytes());
+    text
 }

@@ -206,6 +206,26 @@ fn without_output(command: &Command) -> Command {
     shell
 }
 
+/// Some parents ignore the end of their children, and what they start inherits that: the kernel would
+/// then tell nobody how a child ended.
+#[test]
+fn children_are_waited_for_below_a_parent_that_ignores_theirs() {
+    let scene = Scene::new();
+    let mut command = Command::new("env");
+    command.args([
+        "--ignore-signal=CHLD",
+        HEDGEROW,
+        "clone",
+        "-q",
+        ".",
+        "../copy",
+    ]);
+    let cloned = isolated(&mut command, &scene.repository())
+        .output()
+        .unwrap();
+    assert!(cloned.status.success(), "{cloned:?}");
+}
+
 #[test]
 fn numbers_that_are_none_are_told_in_plain_words() {
     for (words, told) in [

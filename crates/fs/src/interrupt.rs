@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -39,7 +39,8 @@ pub fn catch_interrupts() -> Result<&'static AtomicBool> {
 
 /// After this call, SIGINT, SIGTERM and SIGHUP remove the process's lock files and temporary names
 /// before they end it, and a file that grows beyond the limit of the process (`RLIMIT_FSIZE`) is an error of
-/// the call that writes it, as on a full disk. Programs that are started do not inherit that.
+/// the call that writes it, as on a full disk. Programs that are started do not inherit that. A parent
+/// that ignores SIGCHLD no longer hides how they end.
 pub fn remove_names_at_signals() -> Result<()> {
     if HANDLES.set(()).is_err() {
         return Ok(());
@@ -51,6 +52,9 @@ pub fn remove_names_at_signals() -> Result<()> {
     }
     if !is_ignored(SIGXFSZ) {
         outlive(SIGXFSZ).map_err(|source| Error::new("catch", "interrupts", source))?;
+    }
+    if is_ignored(SIGCHLD) {
+        outlive(SIGCHLD).map_err(|source| Error::new("catch", "interrupts", source))?;
     }
     Ok(())
 }

@@ -4,10 +4,12 @@ use crate::threads::start;
 use crate::{Error, InputBefore, Result, StandardInput};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::AsFd;
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A program to run to its end, with this process's standard streams.
@@ -39,20 +41,47 @@ pub enum Exit {
 }
 
 impl Process {
-    /// Runs it and waits for its end. A failure to start it is an error.
+    /// Runs it and waits for its end. A failure to start it is an error. A file that is no program for
+    /// the kernel is run by the shell, as execvp(3) does.
     pub fn run(&self) -> Result<Exit> {
-        let mut command = self.command();
-        if self.output_to_error {
-            command.stdout(error_stream(&self.program)?);
-        }
         let failed = |source| Error::new("run", &self.program, source);
         let _reaper = self.ends_with_us.then(Reaper::begin);
-        let mut child = obtain(|| command.spawn()).map_err(failed)?;
+        let mut child = self.start(None)?;
         self.end(&mut child).map_err(failed)
     }
 
+    /// Starts it; with `input` as its standard input, if that is not that of this process.
+    fn start(&self, input: Option<fn() -> Stdio>) -> Result<Child> {
+        let spawn = |mut command: Command| {
+            if self.output_to_error {
+                command.stdout(error_stream()?);
+            }
+            if let Some(input) = input {
+                command.stdin(input());
+            }
+            obtain(|| command.spawn())
+        };
+        let started = match spawn(self.command()) {
+            Err(error) if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => {
+                spawn(self.as_script().command())
+            }
+            started => started,
+        };
+        started.map_err(|source| Error::new("run", &self.program, source))
+    }
+
+    /// The shell that reads this file.
+    fn as_script(&self) -> Process {
+        let file = self.program.clone().into_os_string();
+        Process {
+            program: "/bin/sh".into(),
+            arguments: [&[file], &self.arguments[..]].concat(),
+            ..self.clone()
+        }
+    }
+
     /// Waits for the end of `child`, which is this program.
-    fn end(&self, child: &mut std::process::Child) -> std::io::Result<Exit> {
+    fn end(&self, child: &mut Child) -> std::io::Result<Exit> {
         if self.ends_with_us {
             pass_interruption_on(child);
         }
@@ -67,12 +96,7 @@ impl Process {
     /// it.
     pub fn run_with_input(&self, input: &[u8]) -> Result<Exit> {
         let failed = |source| Error::new("run", &self.program, source);
-        let mut command = self.command();
-        if self.output_to_error {
-            command.stdout(error_stream(&self.program)?);
-        }
-        command.stdin(std::process::Stdio::piped());
-        let mut child = obtain(|| command.spawn()).map_err(failed)?;
+        let mut child = self.start(Some(Stdio::piped))?;
         if let Some(mut pipe) = child.stdin.take() {
             match pipe.write_all(input) {
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -88,10 +112,8 @@ impl Process {
     /// process, unless there is none; it need not read all of it.
     pub fn run_after(&self, before: InputBefore) -> Result<Exit> {
         let failed = |source| Error::new("run", &self.program, source);
-        let mut command = self.command();
-        command.stdin(std::process::Stdio::piped());
         let _reaper = self.ends_with_us.then(Reaper::begin);
-        let mut child = obtain(|| command.spawn()).map_err(failed)?;
+        let mut child = self.start(Some(Stdio::piped))?;
         let pipe = child.stdin.take();
         // It may wait for the input for longer than the program lives.
         let feeding = start("feed", move || {
@@ -112,8 +134,8 @@ impl Process {
         Error::new("run", &self.program, self.command().exec())
     }
 
-    pub(crate) fn command(&self) -> std::process::Command {
-        let mut command = std::process::Command::new(&self.program);
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
         restore_limit_for(&mut command);
         if self.ends_with_us {
             end_with_us(&mut command);
@@ -154,7 +176,7 @@ fn pass_on(before: InputBefore, pipe: &mut impl Write) -> std::io::Result<()> {
 /// SIGTERM, git would delete what it has made, by its path: when this process is gone, others may have
 /// put something there.
 #[allow(unsafe_code)]
-fn end_with_us(command: &mut std::process::Command) {
+fn end_with_us(command: &mut Command) {
     use std::os::unix::process::CommandExt;
     let parent = rustix::process::getpid();
     let prepare = move || {
@@ -179,7 +201,7 @@ const TIME_TO_END: Timespec = Timespec {
 /// Waits for the end of a program, or until this process is interrupted; then the program gets the same
 /// signal, and SIGKILL if it does not obey. Where the system has no descriptors of processes, it does
 /// nothing.
-fn pass_interruption_on(child: &std::process::Child) {
+fn pass_interruption_on(child: &Child) {
     let pid = rustix::process::Pid::from_child(child);
     let Ok(ended) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
         return;
@@ -238,10 +260,12 @@ fn wait_for_descendants() {
     }
 }
 
-fn error_stream(program: &Path) -> Result<std::process::Stdio> {
-    obtain(|| Ok(rustix::io::dup(rustix::stdio::stderr())?))
-        .map(std::process::Stdio::from)
-        .map_err(|source| Error::new("run", program, source))
+/// The standard error of this process. The program gets it under the number that it is to have, and no
+/// other: who reads to its end must not wait for what the program left running with its streams closed.
+fn error_stream() -> std::io::Result<Stdio> {
+    let own = rustix::stdio::stderr();
+    let copy = obtain(|| Ok(rustix::io::fcntl_dupfd_cloexec(own, 0)?));
+    copy.map(Stdio::from)
 }
 
 #[cfg(test)]
@@ -269,6 +293,34 @@ mod tests {
             error.to_string(),
             "cannot run '/nonexistent/program': No such file or directory"
         );
+    }
+
+    #[test]
+    fn a_file_that_is_no_program_is_read_by_the_shell() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("script");
+        std::fs::write(&script, "test \"$1 $(cat)\" = 'word input' && exit 5\n").unwrap();
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let process = Process {
+            program: script,
+            arguments: vec!["word".into()],
+            ..Process::default()
+        };
+        assert_eq!(process.run_with_input(b"input").unwrap(), Exit::Status(5));
+    }
+
+    #[test]
+    fn it_gets_no_other_descriptor() {
+        let directory = tempfile::tempdir().unwrap();
+        let descriptors = |output_to_error| {
+            let mut process = shell("ls /proc/self/fd > list");
+            process.directory = Some(directory.path().to_owned());
+            process.output_to_error = output_to_error;
+            assert_eq!(process.run_with_input(b"").unwrap(), Exit::Status(0));
+            std::fs::read_to_string(directory.path().join("list")).unwrap()
+        };
+        assert_eq!(descriptors(true), descriptors(false));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::Repository;
 use crate::Result;
 use bstr::BString;
-use hedgerow_fs::{Exit, FileKind, Process};
+use hedgerow_fs::{Exit, Process};
 use hedgerow_pack::{oid, ObjectId};
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -50,12 +50,13 @@ impl Repository {
             None => self.common_dir.join("hooks"),
         };
         let path = directory.join(name);
-        let is_file = match hedgerow_fs::stat(&path) {
+        // A directory there cannot be run, and that is told.
+        let is_there = match hedgerow_fs::stat(&path) {
             // Git does not run what it may not look at.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => true,
-            found => found?.is_some_and(|stat| stat.kind != FileKind::Directory),
+            found => found?.is_some(),
         };
-        Ok(match (is_file, hedgerow_fs::is_executable(&path)) {
+        Ok(match (is_there, hedgerow_fs::is_executable(&path)) {
             (true, true) => Hook::Found(path),
             (true, false) => Hook::NotExecutable(path),
             (false, _) => Hook::Absent,

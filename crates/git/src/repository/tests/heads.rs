@@ -264,8 +264,17 @@ fn hooks_are_found_and_run() {
     let path = scratch.path("r/own-hooks/post-checkout");
     assert_eq!(
         found.hook("post-checkout").unwrap(),
-        Hook::NotExecutable(path)
+        Hook::NotExecutable(path.clone())
     );
+    // As of git: the shell reads what the kernel cannot run, and a directory is told.
+    std::fs::write(&path, "exit 4\n").unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    let run = || found.run_post_checkout(&null, &null, false);
+    assert_eq!(run().unwrap(), Some(hedgerow_fs::Exit::Status(4)));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let refused = run().unwrap_err().to_string();
+    assert!(refused.contains("Permission denied"), "{refused}");
 }
 
 #[test]

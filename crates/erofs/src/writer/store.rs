@@ -5,6 +5,7 @@ use super::index::{self, Form, Mapped};
 use super::squeeze::{Cluster, Squeezed, Worker};
 use super::tree::{FileContent, Tree};
 use super::{block_number, CreateOptions};
+use blake3::Hasher;
 use hedgerow_image::buffers::Buffers;
 use hedgerow_image::fragments::Tail;
 use hedgerow_image::plan::{Block, Content, Event, Stored};
@@ -56,7 +57,8 @@ pub(super) trait Piece {
 pub(super) struct Segments<'s> {
     all: &'s mut Vec<Segment>,
     output: &'s mut Output,
-    tree: &'s mut Tree,
+    /// What tells the image from others.
+    hasher: &'s mut Hasher,
 }
 
 impl Piece for Block {
@@ -96,13 +98,12 @@ impl Piece for Squeezed {
 impl Segments<'_> {
     /// The digests of contents stand for them in the identifier of the image.
     fn identify(&mut self, digest: Option<&hedgerow_image::digest::Digest>, bytes: &[u8]) {
-        let hasher = &mut self.tree.metadata.hasher;
         match digest {
             Some(digest) => digest.iter().for_each(|word| {
-                hasher.update(&word.to_le_bytes());
+                self.hasher.update(&word.to_le_bytes());
             }),
             None => {
-                hasher.update(bytes);
+                self.hasher.update(bytes);
             }
         }
     }
@@ -117,6 +118,9 @@ struct Current {
     start: u64,
     /// The number of that block.
     first: u64,
+    /// The hash of its blocks. They count for the image only if they stay in it: whether a file is
+    /// written and given up, or found to be known before, depends on the time that its reader takes.
+    hasher: Box<Hasher>,
 }
 
 impl Contents {
@@ -136,9 +140,12 @@ impl Contents {
         for event in events {
             match event {
                 Event::Block(piece) => {
-                    self.current(output.position());
-                    let place = self.write(piece, options, output, tree)?;
-                    self.current(output.position()).extents.push(place);
+                    let hasher = &mut self.current(output.position()).hasher;
+                    let mut hasher = std::mem::take(hasher);
+                    let place = self.write(piece, options, output, &mut hasher)?;
+                    let current = self.current(output.position());
+                    current.hasher = hasher;
+                    current.extents.push(place);
                 }
                 Event::Holes { blocks, .. } => {
                     self.current(output.position()).extents.push_holes(blocks);
@@ -160,10 +167,12 @@ impl Contents {
                         segments: self.segments.len(),
                         start: output.position(),
                         first: self.count,
+                        hasher: Box::default(),
                     });
                 }
                 Event::Fragment(piece) => {
-                    let place = self.write(piece, options, output, tree)?;
+                    let hasher = &mut tree.metadata.hasher;
+                    let place = self.write(piece, options, output, hasher)?;
                     let segment = self.segments.get(place as usize).ok_or_else(lost)?;
                     self.packed.push((place, self.packed_bytes));
                     self.packed_bytes += u64::from(segment.length);
@@ -173,7 +182,7 @@ impl Contents {
                     stored,
                     inline,
                 } => {
-                    let known = self.settle(stored, output)?;
+                    let known = self.settle(stored, output, tree)?;
                     if let Some(entry) = entry {
                         if options.compression.is_some() {
                             self.compressed(entry, known, options, output, tree)?;
@@ -234,6 +243,7 @@ impl Contents {
             segments,
             start: position,
             first,
+            hasher: Box::default(),
         })
     }
 
@@ -243,12 +253,12 @@ impl Contents {
         piece: P,
         options: &CreateOptions,
         output: &mut Output,
-        tree: &mut Tree,
+        hasher: &mut Hasher,
     ) -> Result<u32, WriteError> {
         let mut segments = Segments {
             all: &mut self.segments,
             output,
-            tree,
+            hasher,
         };
         let place = piece.write(options.block_bytes as usize, &mut segments)?;
         if self.places.len() < KNOWN_BLOCKS {
@@ -344,7 +354,7 @@ impl Contents {
         let mut segments = Segments {
             all: &mut self.segments,
             output,
-            tree,
+            hasher: &mut tree.metadata.hasher,
         };
         let number = zeros.write(block_bytes, &mut segments)?;
         self.zeros.insert(length, number);
@@ -375,11 +385,14 @@ impl Contents {
         &mut self,
         stored: Stored,
         output: &mut Output,
+        tree: &mut Tree,
     ) -> Result<(Option<usize>, Option<Tail>), WriteError> {
         let current = self.current.take();
         match stored {
             Stored::Here { tail } => {
                 let current = current.ok_or_else(lost)?;
+                let hash = current.hasher.finalize();
+                tree.metadata.hasher.update(hash.as_bytes());
                 self.layouts.push((current.extents, tail));
                 Ok((Some(self.layouts.len() - 1), None))
             }
@@ -447,5 +460,48 @@ fn form(options: &CreateOptions) -> Result<Form, WriteError> {
 fn lost() -> WriteError {
     WriteError::Limit {
         reason: "a block has no place that was stored before".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_fs::OutputFile;
+
+    fn block(byte: u8) -> Event<Block> {
+        Event::Block(Block::copied(&[byte; 4096], &Buffers::default()))
+    }
+
+    fn file(stored: Stored) -> Event<Block> {
+        let (entry, inline) = (None, None);
+        Event::File {
+            entry,
+            stored,
+            inline,
+        }
+    }
+
+    /// The hash and the length of an image after these events.
+    fn image(events: Vec<Event<Block>>) -> (blake3::Hash, u64) {
+        let directory = tempfile::tempdir().unwrap();
+        let target = OutputFile::create(&directory.path().join("image")).unwrap();
+        let (options, mut output) = (CreateOptions::default(), Output::new(target, 0));
+        let (mut contents, mut tree) = (Contents::default(), Tree::new(&options));
+        let stored = contents.store(events, &options, &mut output, &mut tree);
+        stored.unwrap();
+        (tree.metadata.hasher.finalize(), output.position())
+    }
+
+    #[test]
+    fn what_is_given_up_leaves_no_trace() {
+        let first = || [block(1), block(2), file(Stored::Here { tail: None })];
+        let again = || file(Stored::There(Content::Blocks(0)));
+        let known = image(first().into_iter().chain([again()]).collect());
+        let given_up = [block(1), block(2), again()];
+        assert!(image(first().into_iter().chain(given_up).collect()) == known);
+        let run = [block(1), Event::Run { first: 0 }, again()];
+        assert!(image(first().into_iter().chain(run).collect()) == known);
+        let other = [block(1), block(3), file(Stored::Here { tail: None })];
+        assert!(image(first().into_iter().chain(other).collect()).0 != known.0);
     }
 }

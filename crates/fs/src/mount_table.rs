@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Limit for reading the table, in bytes.
 const TABLE_LIMIT_BYTES: u64 = 64 << 20;
+const PATH_LIMIT_BYTES: u64 = 64 << 10;
 
 /// A mount of this process's mount namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,20 @@ impl Mount {
     /// Whether all of the file system is seen there.
     pub fn is_whole(&self) -> bool {
         self.root == "/"
+    }
+
+    /// The file that is mounted, if it is one: by itself, or as a loop device.
+    pub fn file(&self) -> Option<PathBuf> {
+        let source = Path::new(&self.source);
+        let number = source.to_str().and_then(|it| it.strip_prefix("/dev/loop"));
+        let Some(number) = number else {
+            return source.is_absolute().then(|| source.to_owned());
+        };
+        // sysfs: Documentation/ABI/testing/sysfs-block-loop of Linux.
+        let path = format!("/sys/block/loop{number}/loop/backing_file");
+        let file = crate::read_file(Path::new(&path), PATH_LIMIT_BYTES).ok()??;
+        let file = file.strip_suffix(b"\n").unwrap_or(&file);
+        Some(OsString::from_vec(file.to_vec()).into())
     }
 
     /// The value of the option `key` of the file system.

@@ -125,7 +125,7 @@ pub(crate) fn standing(directory: &Dir, prefix: &[u8]) -> Result<Standing> {
 }
 
 /// What else is mounted within the tree.
-fn mounted_below(top: &Path) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn mounted_below(top: &Path) -> Result<Vec<Vec<u8>>> {
     let top = real_path(top)?;
     let mounts = mounts()?.into_iter();
     let below = mounts.filter_map(|mount| {

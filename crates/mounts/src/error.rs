@@ -15,6 +15,22 @@ pub enum Error {
         /// Its top.
         path: PathBuf,
     },
+    /// A tree is to be unmounted while something else is mounted within it.
+    #[error("cannot unmount '{}': '{}' is mounted within it; unmount that first", path.display(), inner.display())]
+    HasMounts {
+        /// Its top.
+        path: PathBuf,
+        /// Where the other one is.
+        inner: PathBuf,
+    },
+    /// The layers of a tree are where the kernel takes none.
+    #[error("cannot mount '{}': the kernel does not take the file system of '{}' for an overlay: NFS and another overlay cannot hold its layers; ext4, XFS, Btrfs and tmpfs can", top.display(), upper.display())]
+    BadPlace {
+        /// Where it is to be mounted.
+        top: PathBuf,
+        /// The layer of changes.
+        upper: PathBuf,
+    },
     /// A tree is to be unmounted in a user namespace, and was mounted outside.
     #[error("cannot unmount '{}': it was mounted outside this user namespace", path.display())]
     Outside {

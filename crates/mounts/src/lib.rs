@@ -36,5 +36,5 @@ pub use news::LayerNews;
 pub use permission::{hindrance, Hindrance};
 pub use sign::{sign_directory, SIGN_EXTENSION};
 pub use state::TreeState;
-pub use store::{ImageName, ImageStore, Maker, Making, StoredImage};
+pub use store::{ImageName, ImageStore, Maker, Making, MountedImages, StoredImage};
 pub use tree::LayeredTree;

@@ -16,10 +16,12 @@ pub struct TreeState {
     /// Whether the notes of the overlay are in attributes that only root may write. An overlay that
     /// a user namespace mounts has others, and would not see those.
     pub is_privileged: bool,
+    /// What its maker says of the settings of the image, on one line; empty if it says nothing.
+    pub settings: String,
 }
 
 impl TreeState {
-    /// Lines of KEY VALUE; the path of the store comes last and ends with a NUL.
+    /// Lines of KEY VALUE; the path of the store comes last and ends with a NUL. Settings may be missing.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let attributes = if self.is_privileged {
             "trusted"
@@ -27,20 +29,26 @@ impl TreeState {
             "user"
         };
         let TreeState { image, mtime_s, .. } = self;
-        let mut bytes =
-            format!("image {image}\nmtime {mtime_s}\nattributes {attributes}\nstore ").into_bytes();
+        let mut text = format!("image {image}\nmtime {mtime_s}\nattributes {attributes}\n");
+        if !self.settings.is_empty() {
+            text.push_str(&format!("settings {}\n", self.settings));
+        }
+        text.push_str("store ");
+        let mut bytes = text.into_bytes();
         bytes.extend_from_slice(self.store.as_os_str().as_bytes());
         bytes.extend_from_slice(b"\0\n");
         bytes
     }
 
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut parts = bytes.splitn(4, |byte| *byte == b'\n');
+        let mut rest = bytes;
         let mut value = |key: &str| {
-            parts
-                .next()?
-                .strip_prefix(key.as_bytes())?
-                .strip_prefix(b" ")
+            let value = rest.strip_prefix(key.as_bytes())?.strip_prefix(b" ")?;
+            let end = value.iter().position(|byte| *byte == b'\n');
+            // The path may have anything in it.
+            let end = end.filter(|_| key != "store").unwrap_or(value.len());
+            rest = value.get(end + 1..).unwrap_or_default();
+            Some(&value[..end])
         };
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
         let image = text(value("image")?)?;
@@ -50,6 +58,7 @@ impl TreeState {
             b"user" => false,
             _ => return None,
         };
+        let settings = text(value("settings").unwrap_or_default())?;
         let store = value("store")?.strip_suffix(b"\0\n")?;
         // It becomes part of paths.
         let is_name = !image.is_empty() && !image.contains('/') && !image.starts_with('.');
@@ -58,6 +67,7 @@ impl TreeState {
             store: OsString::from_vec(store.to_vec()).into(),
             mtime_s,
             is_privileged,
+            settings,
         })
     }
 }
@@ -68,16 +78,19 @@ mod tests {
 
     #[test]
     fn a_state_is_read_as_it_was_written() {
-        let state = TreeState {
-            image: "0123-ab".into(),
-            store: "/a b\n/c".into(),
-            mtime_s: -5,
-            is_privileged: true,
-        };
-        let bytes = state.to_bytes();
-        assert_eq!(TreeState::parse(&bytes), Some(state));
-        for cut in 0..bytes.len() {
-            assert_eq!(TreeState::parse(&bytes[..cut]), None, "{cut}");
+        for settings in ["", "owner=0:0 umask=22"] {
+            let state = TreeState {
+                image: "0123-ab".into(),
+                store: "/a b\n/c".into(),
+                mtime_s: -5,
+                is_privileged: true,
+                settings: settings.into(),
+            };
+            let bytes = state.to_bytes();
+            assert_eq!(TreeState::parse(&bytes), Some(state));
+            for cut in 0..bytes.len() {
+                assert_eq!(TreeState::parse(&bytes[..cut]), None, "{cut}");
+            }
         }
         let hostile = b"image ../x\nmtime 1\nattributes trusted\nstore /s\0\n";
         assert_eq!(TreeState::parse(hostile), None);

@@ -1,6 +1,7 @@
 //! A writable tree: the layers of an overlay, and what is known of them while it is not mounted.
 
 use crate::base::Lower;
+use crate::changes::mounted_below;
 use crate::sign::{is_same, remove_sign, write_sign, Place};
 use crate::{Error, Result, TreeState};
 use hedgerow_fs::{
@@ -173,6 +174,17 @@ impl LayeredTree {
         Ok(self.source()?.is_some_and(|source| mount.source == *source))
     }
 
+    /// Whether the tree is mounted nowhere, as far as this mount namespace tells, and its place `top` shows
+    /// no files either: only the sign, or a file `.git`, or nothing.
+    pub fn is_missed_at(&self, top: &Path) -> bool {
+        if self.places().is_ok_and(|places| !places.is_empty()) {
+            return false;
+        }
+        let entries = list_directory(top).ok().flatten().unwrap_or_default();
+        crate::sign::sign_directory(&top.join(".git")).is_some()
+            || entries.iter().all(|entry| entry.name == b".git")
+    }
+
     /// Refuses to touch `top` if that is the place of another tree: one that is mounted there, or whose
     /// sign is there.
     ///
@@ -236,6 +248,12 @@ impl LayeredTree {
     /// If `top` is the place of another tree, or has anything else, which a mount would hide.
     pub fn sign(&self, top: &Path) -> Result<()> {
         self.check_place(top)?;
+        if hedgerow_fs::exists(top) && !hedgerow_fs::is_directory(top) {
+            return Err(Error::Damaged {
+                path: top.to_owned(),
+                reason: "is no directory: a working tree is to be mounted there",
+            });
+        }
         if Place::look(top)? == Place::Taken {
             return Err(Error::Damaged {
                 path: top.to_owned(),
@@ -264,6 +282,13 @@ impl LayeredTree {
             return Err(Error::Elsewhere { upper, place });
         }
         self.use_layers(lower, &|overlay| mount_overlay(overlay, top))
+            .map_err(|error| match error {
+                Error::Fs(error) if error.kind() == ErrorKind::InvalidInput => Error::BadPlace {
+                    top: top.to_owned(),
+                    upper: self.upper(),
+                },
+                error => error,
+            })
     }
 
     /// Lets the kernel note in the layers of a tree that was just made what it notes when they are first
@@ -306,9 +331,16 @@ impl LayeredTree {
     /// # Errors
     /// [`Error::InUse`] among others.
     pub fn unmount(&self, top: &Path) -> Result<()> {
+        let within = || mounted_below(top).ok()?.into_iter().next();
         while_busy(IN_USE_LIMIT, || unmount(top, false)).map_err(|error| match error.kind() {
-            ErrorKind::ResourceBusy => Error::InUse {
-                path: top.to_owned(),
+            ErrorKind::ResourceBusy => match within() {
+                Some(inner) => Error::HasMounts {
+                    path: top.to_owned(),
+                    inner: top.join(OsString::from_vec(inner)),
+                },
+                None => Error::InUse {
+                    path: top.to_owned(),
+                },
             },
             ErrorKind::InvalidInput if !hedgerow_fs::may_mount().1 => Error::Outside {
                 path: top.to_owned(),

@@ -30,7 +30,8 @@ pub struct Chosen {
 /// Mount the files of a commit on a directory, without a working tree
 #[derive(Debug, Args)]
 pub struct Mount {
-    /// Mount them read-only; else there is a layer for changes, which 'unmount' discards
+    /// Mount them read-only; else there is a layer for changes, which 'unmount --force' discards. If
+    /// the mount is lost, 'mount' of the same files on the same PATH brings the changes back
     #[arg(long)]
     pub read_only: bool,
     /// A commit or a tree
@@ -47,7 +48,7 @@ pub struct Unmount {
     /// Discard changes
     #[arg(short, long)]
     pub force: bool,
-    /// The directory
+    /// The directory; of a mount that was lost, this is to be run in its repository
     #[arg(value_name = "PATH")]
     pub path: OsString,
 }
@@ -61,7 +62,7 @@ pub struct ImageStore {
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    /// List the images: name, size in bytes, kind, whether they are in use
+    /// List the images: name, size in bytes, kind, 'mounted', or 'needed' by what is not mounted now
     List,
     /// Make the images of commits ahead of time, and list those that were missing
     Make {
@@ -78,7 +79,7 @@ pub enum Action {
         #[arg(short = 'n', long)]
         dry_run: bool,
     },
-    /// Compare every image with a checkout of its tree
+    /// Compare every image with a checkout of its tree; needs root
     Verify,
 }
 
@@ -93,9 +94,8 @@ pub fn run_mount(command: &Mount, global: &Global, output: &Output) -> Result<u8
 }
 
 pub fn run_unmount(command: &Unmount, global: &Global) -> Result<u8, Failure> {
-    let repository = Repository::discover(&environment::of_git(global)?)?;
-    let path = command.path.as_bytes().as_bstr();
-    worktrees::unmount_revision(&repository, path, command.force)?;
+    let (environment, path) = (environment::of_git(global)?, command.path.as_bytes());
+    worktrees::unmount_revision(&environment, path.as_bstr(), command.force)?;
     Ok(0)
 }
 
@@ -109,9 +109,9 @@ pub fn run_store(command: &ImageStore, global: &Global, output: &Output) -> Resu
             .iter()
             .for_each(|it| line(it)),
         Action::Make { revisions } => {
-            let mut tell = |image: &StoredImage, warnings: &[String]| {
+            let mut tell = |image: Option<&StoredImage>, warnings: &[String]| {
                 warnings.iter().for_each(|warning| output.warn(warning));
-                line(image);
+                image.iter().for_each(|image| line(image));
             };
             worktrees::make_images(&repository, &bytes(revisions), &execution, &mut tell)?;
         }

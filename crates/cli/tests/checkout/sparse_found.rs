@@ -319,3 +319,45 @@ fn the_places_of_new_files_are_looked_at_last_in_a_sparse_checkout() {
     assert_eq!(ended.code, 1);
     assert_eq!(repository.read("g"), b"mine\n");
 }
+
+/// Git does not look into a directory of a sparse index that it replaces.
+#[test]
+fn what_the_source_lacks_goes_outside_of_the_cone() {
+    if !git_is_at_least(2, 55, "directories of a sparse index are looked into") {
+        return;
+    }
+    let origin = Repository::init(&[]);
+    for path in ["a/f", "y/f", "y/q/g", "z/f"] {
+        origin.write(path, "1\n");
+    }
+    origin.git(&["add", "."]);
+    origin.commit("one");
+    origin.git(&["branch", "source"]);
+    for path in ["a/g", "x/n", "y/f", "z/g"] {
+        origin.write(path, "2\n");
+    }
+    origin.git(&["rm", "-q", "y/q/g"]);
+    origin.git(&["add", "."]);
+    origin.commit("two");
+    for line in [
+        "restore -s source -SW .",
+        "restore -s source -S .",
+        "restore -s source -W .",
+        "restore -s source -SW z",
+        "restore -s source -S y/q/* a",
+        "restore -s source -S --ignore-skip-worktree-bits .",
+        "checkout --no-overlay source -- .",
+        "checkout source -- .",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut pair = Pair::of(&origin, line);
+        pair.each("a sparse index", |repository| {
+            repository.git(&["config", "advice.sparseIndexExpanded", "false"]);
+            repository.git(&["sparse-checkout", "set", "--cone", "--sparse-index", "a"]);
+        });
+        pair.both(words[0], "", &words[1..], &[]);
+        let listed = [&pair.git, &pair.hedgerow]
+            .map(|repository| repository.ask(&["ls-files", "-t", "-s"]));
+        assert_eq!(listed[0], listed[1], "{line}");
+    }
+}

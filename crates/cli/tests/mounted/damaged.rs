@@ -379,7 +379,9 @@ fn an_unborn_branch_is_not_mounted_and_that_is_told() {
     let scene = Scene::new();
     let added = scene.hedgerow("r", "worktree add --mount --orphan -b new ../w");
     assert!(
-        added.stderr.contains("a branch without commits"),
+        added
+            .stderr
+            .contains("is not mounted: a branch without commits has no files"),
         "{}",
         added.stderr
     );

@@ -13,7 +13,8 @@ fn leftovers(scene: &Scene) -> Vec<String> {
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let is_known = |name: &String| {
         let name = name.as_str();
-        name == "lock" || name == "users" || name.ends_with(".erofs") || name.ends_with(".index")
+        let endings = [".erofs", ".index", ".settings"];
+        name == "lock" || name == "users" || endings.iter().any(|end| name.ends_with(end))
     };
     names.filter(|name| !is_known(name)).collect()
 }

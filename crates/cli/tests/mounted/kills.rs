@@ -109,6 +109,42 @@ fn a_killed_add_is_ended_or_pruned() {
 }
 
 #[test]
+fn an_add_that_was_killed_early_is_not_passed_over() {
+    if !can_mount() || !require("strace") {
+        return;
+    }
+    let scene = Scene::new();
+    let mut seen = 0;
+    for number in 1..40 {
+        let place = format!("w{number}");
+        let line = format!("worktree add --mount --detach ../{place}");
+        if struck(&scene, &line, "renameat", ("KILL", number)).code == 0 {
+            break;
+        }
+        let layers = scene.path(&format!("r/.git/worktrees/{place}/hedgerow"));
+        let is_stopped = layers.is_dir() && !layers.join("image").exists();
+        if is_stopped && is_known(&scene, &place) {
+            let error = scene
+                .hedgerow("r", "worktree mount --all")
+                .failed(128, "mount");
+            assert!(
+                error.contains("'hedgerow worktree prune' ends it"),
+                "{error}"
+            );
+            scene.hedgerow("r", "worktree unmount --all").ok("unmount");
+            seen += 1;
+        }
+        scene.hedgerow("r", "worktree prune").ok("prune");
+        if is_known(&scene, &place) {
+            scene
+                .hedgerow("r", &format!("worktree remove -f -f {place}"))
+                .ok("remove");
+        }
+    }
+    assert!(seen > 0);
+}
+
+#[test]
 fn a_killed_add_over_another_image_is_told_of() {
     if !can_mount() || !require("strace") {
         return;

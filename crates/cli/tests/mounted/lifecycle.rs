@@ -242,3 +242,117 @@ fn ordinary_trees_are_the_default() {
     let error = scene.hedgerow("r", "worktree add --mount --no-checkout ../x");
     assert_eq!(error.code, 129, "{}", error.stderr);
 }
+
+#[test]
+fn nothing_is_put_into_a_place_that_is_not_mounted() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("-b w ../w");
+    scene.add("-b v ../v");
+    let error = scene
+        .hedgerow("r", "worktree move w ../w/x")
+        .failed(128, "into itself");
+    assert!(
+        error.contains("failed to move") && error.contains("Invalid argument"),
+        "{error}"
+    );
+    assert_eq!(scene.read("w/a"), "one\n");
+    assert!(!scene.path("w/x").exists());
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    for (line, code) in [
+        ("worktree move w ../w/x", 128),
+        ("worktree move v ../w/x", 128),
+        ("worktree add ../w/x", 128),
+        ("worktree add --mount ../w/x", 128),
+        ("mount HEAD ../w/x", 2),
+    ] {
+        let error = scene.hedgerow("r", line).failed(code, line);
+        assert!(
+            error.contains("not mounted") || error.contains("Invalid argument"),
+            "{error}"
+        );
+        assert!(!scene.path("w/x").exists(), "{line}");
+    }
+    scene.hedgerow("r", "worktree mount w").ok("mount");
+    assert_eq!(scene.read("w/a"), "one\n");
+}
+
+#[test]
+fn what_is_mounted_within_is_named() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("-b w ../w");
+    scene.hedgerow("r", "mount HEAD ../w/in").ok("mount");
+    let inner = format!("'{}' is mounted within it", scene.path("w/in").display());
+    for line in [
+        "worktree unmount w",
+        "worktree move w ../v",
+        "worktree remove -f w",
+    ] {
+        let error = scene.hedgerow("r", line).failed(128, line);
+        assert!(error.contains(&inner), "{line}: {error}");
+    }
+    scene.hedgerow("r", "unmount ../w/in").ok("unmount");
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+}
+
+#[test]
+fn an_unmounted_tree_without_changes_is_removed() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("-b w ../w");
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    scene.hedgerow("r", "worktree remove w").ok("remove");
+    assert!(!scene.path("w").exists());
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageDistance", "0"]);
+    // Whatever differs from the image may be wanted.
+    for (number, line) in [
+        "rm -q --cached a",
+        "commit -q --amend -m x",
+        "checkout -q HEAD~",
+    ]
+    .iter()
+    .enumerate()
+    {
+        scene.repository.write("a", format!("{number}"));
+        scene.repository.commit("next");
+        let name = format!("w{number}");
+        scene.add(&format!("--detach ../{name}"));
+        scene.by_git(&name, line).ok(line);
+        scene
+            .hedgerow("r", &format!("worktree unmount {name}"))
+            .ok("unmount");
+        let removed = scene.hedgerow("r", &format!("worktree remove {name}"));
+        if line.starts_with("commit") {
+            removed.ok(line);
+        } else {
+            let error = removed.failed(128, line);
+            assert!(error.contains("may have changes"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_file_in_the_place_of_a_tree_is_named() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("-b w ../w");
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    std::fs::remove_dir_all(scene.path("w")).unwrap();
+    scene.write("w", "a file");
+    let error = scene
+        .hedgerow("r", "worktree mount --all")
+        .failed(128, "mount");
+    assert!(error.contains("w' is no directory"), "{error}");
+    assert_eq!(scene.read("w"), "a file");
+}

@@ -93,7 +93,9 @@ fn an_image_that_cannot_be_made_again_is_missed_aloud() {
         .hedgerow("r", "worktree mount --all")
         .failed(128, "mount");
     assert!(
-        error.contains("settings of conversions have changed"),
+        error.contains(
+            "conversions (such as core.autocrlf, core.symlinks, filters, LFS) changed since"
+        ),
         "{error}"
     );
     assert!(error.contains("its changes are in '"), "{error}");
@@ -224,4 +226,142 @@ fn a_place_that_names_somebody_elses_repository_leads_nowhere() {
     }
     assert_eq!(scene.mounted(), Vec::<PathBuf>::new());
     scene.hedgerow("w", "worktree mount").ok("mount");
+}
+
+#[test]
+fn hedgerow_stops_also_where_the_git_directory_is_named() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("../w");
+    let admin = scene.path("r/.git/worktrees/w");
+    let named = |place: &str, line: &str| {
+        let mut command = HEDGEROW.command(&scene.path(place));
+        command.env("GIT_DIR", &admin);
+        command.env("GIT_WORK_TREE", scene.path("w"));
+        command.args(line.split(' '));
+        run(command)
+    };
+    assert_eq!(named("r", "status --porcelain").ok("status"), b"");
+    let check = |what: &str| {
+        for line in [
+            "status",
+            "stash",
+            "reset --hard",
+            "restore .",
+            "checkout -f",
+            "clean -fd",
+            "ls-files -d",
+            "checkout-index -a",
+            "read-tree -m -u HEAD",
+            "sparse-checkout set d",
+            "worktree add ../other",
+        ] {
+            if line.starts_with("worktree") && what == "lost" {
+                continue;
+            }
+            let ended = named("r", line);
+            if line.starts_with("worktree") {
+                ended.ok(line);
+                continue;
+            }
+            let error = ended.failed(128, line);
+            assert!(
+                error.contains("'hedgerow worktree mount'"),
+                "{line}: {error}"
+            );
+        }
+        named("r", "ls-files").ok("what needs no working tree");
+    };
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    check("unmounted");
+    scene.lose_mounts();
+    check("lost");
+    // What `git worktree repair` writes where the sign was deleted.
+    std::fs::remove_dir_all(scene.path("w/.git")).unwrap();
+    check("lost");
+    scene.by_git("r", "worktree repair").ok("repair");
+    assert!(scene.path("w/.git").is_file());
+    check("lost");
+    let error = scene.hedgerow("w", "status").failed(128, "status");
+    assert!(error.contains("'hedgerow worktree mount'"), "{error}");
+    named("r", "worktree mount").ok("mount");
+    assert_eq!(named("r", "status --porcelain").ok("status"), b"");
+    scene.assert_clean("w");
+}
+
+#[test]
+fn no_directory_of_old_is_made_for_a_tree_that_was_moved() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    std::fs::create_dir(scene.path("old")).unwrap();
+    scene.add("../old/w");
+    scene.write("old/w/a", "changed\n");
+    scene.hedgerow("r", "worktree unmount --all").ok("unmount");
+    std::fs::rename(scene.path("old"), scene.path("new")).unwrap();
+    let error = scene
+        .hedgerow("r", "worktree mount --all")
+        .failed(128, "mount");
+    assert!(
+        error.contains("'hedgerow worktree repair NEW-PATH'"),
+        "{error}"
+    );
+    assert!(!scene.path("old").exists());
+    scene.hedgerow("r", "worktree repair ../new/w").ok("repair");
+    scene.hedgerow("r", "worktree mount --all").ok("mount");
+    assert_eq!(scene.read("new/w/a"), "changed\n");
+}
+
+#[test]
+fn an_image_is_made_again_with_the_settings_of_any_tree_that_has_them() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("../w");
+    scene.write("w/d/b", "changed\n");
+    scene.by_git("w", "sparse-checkout set d").ok("sparse");
+    scene.hedgerow("r", "worktree unmount --all").ok("unmount");
+    remove_images(&scene);
+    scene.hedgerow("r", "worktree mount --all").ok("mount");
+    assert_eq!(scene.read("w/d/b"), "changed\n");
+    // Nobody has the patterns of the other way round.
+    scene.hedgerow("r", "worktree remove -f w").ok("remove");
+    scene
+        .hedgerow("r", "worktree add -q --no-checkout ../s")
+        .ok("add");
+    scene
+        .by_git("s", "sparse-checkout set --no-cone /d")
+        .ok("sparse");
+    scene.by_git("s", "checkout -q --detach").ok("checkout");
+    scene
+        .hedgerow("s", "worktree add -q --mount --detach ../w")
+        .ok("add");
+    scene.write("w/d/b", "changed\n");
+    scene.by_git("w", "sparse-checkout disable").ok("disable");
+    scene.hedgerow("r", "worktree remove -f s").ok("remove");
+    scene.hedgerow("r", "worktree unmount --all").ok("unmount");
+    remove_images(&scene);
+    let error = scene.hedgerow("r", "worktree mount w").failed(128, "mount");
+    assert!(
+        error.contains("the patterns of the sparse checkout changed"),
+        "{error}"
+    );
+    let at = error.find("'hedgerow image-store make ").unwrap() + 1;
+    let command = error[at..].split('\'').next().unwrap();
+    // What it says helps.
+    scene
+        .hedgerow("r", "worktree add -q --no-checkout --detach ../s")
+        .ok("add");
+    scene
+        .by_git("s", "sparse-checkout set --no-cone /d")
+        .ok("sparse");
+    scene
+        .hedgerow("s", command.strip_prefix("hedgerow ").unwrap())
+        .ok("make");
+    scene.hedgerow("r", "worktree mount w").ok("mount");
+    assert_eq!(scene.read("w/d/b"), "changed\n");
 }

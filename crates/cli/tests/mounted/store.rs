@@ -1,7 +1,7 @@
 //! The store of images.
 
 use crate::scene::{can_mount, Scene, HEDGEROW};
-use hedgerow_testkit::run;
+use hedgerow_testkit::{isolated, run};
 
 #[test]
 fn what_is_needed_stays_and_the_oldest_of_the_rest_goes() {
@@ -220,4 +220,112 @@ fn a_store_that_cannot_be_written_is_told_of() {
     added.ok("add");
     scene.assert_clean("w");
     assert_eq!(scene.mounted().len(), 2);
+}
+
+#[test]
+fn what_a_killed_maker_left_is_removed() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    let files = || {
+        let files = std::fs::read_dir(scene.path("r/.git/hedgerow/images")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.contains('-')).collect();
+        names.sort();
+        names
+    };
+    let strip = || {
+        for name in files().iter().filter(|name| name.ends_with(".index")) {
+            std::fs::remove_file(scene.path("r/.git/hedgerow/images").join(name)).unwrap();
+        }
+    };
+    scene.hedgerow("r", "image-store make").ok("make");
+    strip();
+    assert_eq!(files().len(), 2);
+    let shown = scene.hedgerow("r", "image-store prune -n").ok("prune");
+    assert_eq!(files().len(), 2);
+    assert_eq!(scene.hedgerow("r", "image-store prune").ok("prune"), shown);
+    assert_eq!((files(), shown.is_empty()), (Vec::new(), false));
+    // Whoever makes another one removes it, too, unless working trees need it.
+    scene.hedgerow("r", "image-store make").ok("make");
+    strip();
+    scene.repository.write("a", "second");
+    scene.repository.commit("second");
+    scene.hedgerow("r", "image-store make").ok("make");
+    assert_eq!(files().len(), 3, "{:?}", files());
+    scene.add("../w");
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    strip();
+    scene.hedgerow("r", "image-store prune --all").ok("prune");
+    assert_eq!(files().len(), 2);
+    scene.hedgerow("r", "worktree mount w").ok("mount");
+    scene.assert_clean("w");
+}
+
+#[test]
+fn images_of_other_settings_are_compared_or_named() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene
+        .hedgerow("r", "worktree add -q --no-checkout ../s")
+        .ok("add");
+    scene
+        .by_git("s", "sparse-checkout set --no-cone /d")
+        .ok("sparse");
+    scene.by_git("s", "checkout -q --detach").ok("checkout");
+    scene
+        .hedgerow("s", "worktree add -q --mount --detach ../sm")
+        .ok("add");
+    let verify = || scene.hedgerow("r", "image-store verify");
+    let listed = String::from_utf8(verify().ok("verify")).unwrap();
+    assert!(
+        listed.ends_with(" ok\n") && listed.lines().count() == 1,
+        "{listed}"
+    );
+    // Of another user's umask.
+    let mut command = isolated("sh");
+    command.args(["-c", "umask 077 && exec \"$0\" image-store make"]);
+    command.arg(env!("CARGO_BIN_EXE_hedgerow"));
+    command.current_dir(scene.path("r"));
+    run(command).ok("make");
+    let listed = String::from_utf8(verify().ok("verify")).unwrap();
+    assert_eq!(listed.matches(" ok\n").count(), 2, "{listed}");
+    scene.repository.git(&["config", "core.autocrlf", "true"]);
+    let error = verify().failed(3, "verify");
+    assert!(
+        error.contains("was not compared: no working tree has its settings (conversions"),
+        "{error}"
+    );
+    scene
+        .repository
+        .git(&["config", "--unset", "core.autocrlf"]);
+    verify().ok("verify");
+}
+
+#[test]
+fn an_image_that_has_no_room_is_not_said_to_be_made() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageDistance", "0"]);
+    scene.add("../w");
+    scene.repository.write("a", "second");
+    scene.repository.commit("second");
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageStoreSize", "1"]);
+    let made = scene.hedgerow("r", "image-store make");
+    assert!(
+        made.stderr.contains("no room in hedgerow.imageStoreSize"),
+        "{}",
+        made.stderr
+    );
+    assert_eq!(made.ok("make"), b"");
+    assert_eq!(scene.images().len(), 1);
 }

@@ -39,6 +39,7 @@ pub use crate::config::Environment;
 use crate::config::{self, CheckoutSettings, Config, ConfigChange, Fsync};
 use crate::discover::{self, Layout, OtherRepositories};
 use crate::refs::{self, RefStorage, RefStore, RefValue};
+use crate::worktrees::unmounted_top;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::LockFile;
@@ -65,6 +66,8 @@ pub struct Repository {
     bare: bool,
     contradicts_itself: bool,
     lost_work_tree: bool,
+    /// The top of the working tree, which is mounted by this program and is not mounted now.
+    unmounted: Option<PathBuf>,
     config: Config,
     settings: CheckoutSettings,
     objects: Arc<ObjectStore>,
@@ -89,6 +92,20 @@ impl Repository {
     /// it is somebody else's, with [`Error::Setup`], [`Error::Config`] or [`Error::Unsupported`]
     /// if it cannot be used.
     pub fn discover(environment: &Environment) -> Result<Self> {
+        let mut repository = Self::find(environment)?;
+        if repository.work_tree.is_some() && repository.git_dir != repository.common_dir {
+            repository.unmounted = unmounted_top(&repository.git_dir)?;
+        }
+        // What it reads there would be taken for deleted, and what it writes would be in the way.
+        if repository.unmounted.is_some() {
+            repository.work_tree = None;
+            repository.lost_work_tree = true;
+        }
+        Ok(repository)
+    }
+
+    /// The same, whether its working tree is mounted or not.
+    fn find(environment: &Environment) -> Result<Self> {
         let layout = discover::discover(environment)?;
         let repository = Self::open(environment, layout)?;
         if let Some(call) = &environment.in_place_of {
@@ -107,7 +124,7 @@ impl Repository {
             Err(Error::NotMounted { top, admin }) => {
                 // One that is named is used whoever owns it, so it is looked for first.
                 Self::open_at(&admin, environment)?;
-                let repository = Self::discover(&Environment {
+                let repository = Self::find(&Environment {
                     git_dir: Some(admin),
                     work_tree: Some(top.clone()),
                     ..environment.clone()
@@ -116,7 +133,8 @@ impl Repository {
             }
             found => {
                 let repository = found?;
-                let top = repository.work_tree().map(PathBuf::from);
+                let unmounted = repository.unmounted.as_deref();
+                let top = unmounted.or(repository.work_tree()).map(PathBuf::from);
                 Ok((repository, top))
             }
         }
@@ -161,9 +179,14 @@ impl Repository {
     pub(crate) fn open_admin(&self, git_dir: &Path, path: &Path) -> Result<Self> {
         let mut config_overrides = self.environment.config_overrides.clone();
         config_overrides.push(("submodule.recurse".into(), Some("false".into())));
-        Self::discover(&Environment {
+        Self::find(&Environment {
             config_overrides,
-            cwd: path.to_owned(),
+            cwd: if hedgerow_fs::is_directory(path) {
+                path
+            } else {
+                git_dir
+            }
+            .to_owned(),
             git_dir: Some(git_dir.to_owned()),
             work_tree: Some(path.to_owned()),
             index_file: None,
@@ -253,6 +276,7 @@ impl Repository {
             bare,
             contradicts_itself: layout.contradicts_itself,
             lost_work_tree: layout.lost_work_tree,
+            unmounted: None,
             config,
             settings,
             objects: Arc::new(objects),
@@ -286,9 +310,16 @@ impl Repository {
     /// The top of the working tree, for what cannot do without.
     ///
     /// # Errors
-    /// [`Error::NoWorkTree`]; [`Error::Setup`] if the configuration contradicts itself.
+    /// [`Error::NoWorkTree`]; [`Error::NotMounted`] if it is not mounted now; [`Error::Setup`] if the
+    /// configuration contradicts itself.
     pub fn require_work_tree(&self) -> Result<&Path> {
         self.work_tree.as_deref().ok_or_else(|| {
+            if let Some(top) = &self.unmounted {
+                return Error::NotMounted {
+                    top: top.clone(),
+                    admin: self.git_dir.clone(),
+                };
+            }
             if !self.contradicts_itself {
                 return Error::NoWorkTree;
             }
@@ -298,7 +329,8 @@ impl Repository {
         })
     }
 
-    /// Whether the environment or `core.worktree` names a working tree that is no directory.
+    /// Whether the environment or `core.worktree` names a working tree that is no directory, or one that
+    /// is not mounted now.
     pub(crate) fn lost_work_tree(&self) -> bool {
         self.lost_work_tree
     }

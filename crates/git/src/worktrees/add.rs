@@ -424,7 +424,12 @@ impl<'a> Plan<'a> {
         let (wish, commit) = match (wish, self.head) {
             (Wish::Mount(wish), Some(commit)) => (wish, commit),
             (Wish::Hindered(reason), _) => {
-                notice(Notice::NotMounted(&written(&reason)));
+                let text = if self.options.orphan {
+                    format!("the working tree is not mounted: {reason}")
+                } else {
+                    written(&reason)
+                };
+                notice(Notice::NotMounted(&text));
                 return Ok(None);
             }
             _ => return Ok(None),

@@ -2,7 +2,9 @@
 
 use super::links::is_there;
 use super::list::{at_path, WorkingTree};
-use super::mounted::{changes, hold, layers_of, lock_half_made, remove_held};
+use super::mounted::{
+    changes, hold, layers_of, lock_half_made, refuse_within_unmounted, remove_held,
+};
 use super::words::GivenPath;
 use crate::repository::Repository;
 use crate::{Error, Result};
@@ -31,6 +33,7 @@ pub(crate) fn check_place(
     if is_there(&place.path) && !is_empty_directory(place)? {
         return refused(format!("'{shown}' already exists"));
     }
+    refuse_within_unmounted(&place.path, shown.as_ref())?;
     let Some(tree) = at_path(trees, &place.path) else {
         return Ok(None);
     };

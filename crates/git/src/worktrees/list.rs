@@ -77,18 +77,8 @@ impl Repository {
     /// where it is.
     pub(crate) fn linked_worktree(&self, id: &BStr) -> Result<Option<WorkingTree>> {
         let git_dir = self.admin_dir(id);
-        let Some(line) = read_line_file(&git_dir.join("gitdir"))? else {
+        let Some(path) = top_of(&git_dir)? else {
             return Ok(None);
-        };
-        let line = line.trim_ascii_end();
-        if line.is_empty() {
-            return Ok(None);
-        }
-        let path = without_dot_git(Path::new(OsStr::from_bytes(line)));
-        let path = if path.is_absolute() {
-            path
-        } else {
-            real_as_far_as_it_goes(&git_dir.join(path))
         };
         Ok(Some(WorkingTree {
             id: Some(id.to_owned()),
@@ -167,6 +157,23 @@ impl WorkingTree {
         let reason = hedgerow_fs::read_file(&self.git_dir.join("locked"), REASON_LIMIT_BYTES)?;
         Ok(reason.map(|reason| reason.trim_ascii().into()))
     }
+}
+
+/// The top of the working tree with the administrative directory `git_dir`, if that says where it is.
+pub(crate) fn top_of(git_dir: &Path) -> Result<Option<PathBuf>> {
+    let Some(line) = read_line_file(&git_dir.join("gitdir"))? else {
+        return Ok(None);
+    };
+    let line = line.trim_ascii_end();
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let path = without_dot_git(Path::new(OsStr::from_bytes(line)));
+    Ok(Some(if path.is_absolute() {
+        path
+    } else {
+        real_as_far_as_it_goes(&git_dir.join(path))
+    }))
 }
 
 const REASON_LIMIT_BYTES: u64 = 64 << 20;

@@ -22,6 +22,7 @@ pub(crate) mod tree_removal;
 mod words;
 
 pub(crate) use links::write_line;
+pub(crate) use mounted::unmounted_top;
 pub(crate) use words::relative;
 
 pub use add::{add, add_with_images, AddFailure, AddOptions, AddStage, Added, NewBranchName};

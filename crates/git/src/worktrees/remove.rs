@@ -80,7 +80,9 @@ fn remove_mounted(
     refuse_locked(tree, options.force, "remove")?;
     if options.force == 0 {
         held.layers.check_place(&tree.path)?;
-        if tree.is_mounted()? != Some(true) {
+        if tree.is_mounted()? == Some(true) {
+            refuse_changes(repository, tree, word, options)?;
+        } else if !is_as_its_image(repository, held)? {
             return Err(Error::Setup {
                 reason: format!(
                     "'{word}' is not mounted, and may have changes: mount it with 'hedgerow worktree \
@@ -88,7 +90,6 @@ fn remove_mounted(
                 ),
             });
         }
-        refuse_changes(repository, tree, word, options)?;
     }
     if options.execution.cancel.is_cancelled() {
         return Err(Error::Interrupted);
@@ -98,6 +99,22 @@ fn remove_mounted(
     let failure = id.and_then(|id| remove_admin(repository, id).err());
     remove_worktrees_if_empty(repository);
     Ok(failure.into_iter().collect())
+}
+
+/// Whether HEAD, the index and the files of a working tree that is not mounted are all those of its image.
+fn is_as_its_image(repository: &Repository, held: &Held) -> Result<bool> {
+    let Held { tree, layers, .. } = held;
+    let Some(head) = tree.head.id() else {
+        return Ok(false);
+    };
+    let head = repository.commit(&head)?.tree;
+    let path = tree.git_dir.join("index");
+    let index = Index::load(&path, &tree.git_dir, repository.hash_kind())?;
+    let root = index
+        .as_ref()
+        .and_then(|(index, _)| index.cache_tree()?.root_id());
+    let image = layers.state()?.image.starts_with(&format!("{head}-"));
+    Ok(image && root.copied() == Some(head) && !layers.has_changes()?)
 }
 
 /// Refuses a working tree that has anything that its index and HEAD do not have.

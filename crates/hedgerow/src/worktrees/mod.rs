@@ -105,7 +105,7 @@ pub fn make_images(
     repository: &Repository,
     revisions: &[BString],
     execution: &Execution,
-    visit: &mut dyn FnMut(&StoredImage, &[String]),
+    visit: &mut dyn FnMut(Option<&StoredImage>, &[String]),
 ) -> Result<()> {
     hedgerow_git::worktrees::make_images(repository, revisions, &Images, execution, visit)
 }

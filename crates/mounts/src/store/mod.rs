@@ -2,11 +2,15 @@
 //!
 //! `NAME.KIND` is an image, `NAME.index` what its maker keeps beside it; an image is there when both
 //! are. Both get their names when they are complete. The time of the second file says when the image was
-//! used last. `NAME.notes` is what its users have found out about it, and may be missing. `users/` names the repositories whose trees may be on images of a shared store.
+//! used last. `NAME.notes` is what its users have found out about it, `NAME.settings` what its maker says of the settings
+//! that it was made with; both may be missing. `users/` names the repositories whose trees may be on images
+//! of a shared store.
 
+mod mounted;
 mod name;
 mod prune;
 
+pub use mounted::MountedImages;
 pub(crate) use name::lock_position;
 pub use name::ImageName;
 
@@ -20,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 const INDEX: &str = "index";
 const NOTES: &str = "notes";
+const SETTINGS: &str = "settings";
 
 /// A directory of images.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub struct StoredImage {
     pub index: PathBuf,
     /// What its users keep beside it, which need not be there.
     pub notes: PathBuf,
+    /// What its maker says of its settings, which need not be there.
+    pub settings: PathBuf,
     /// Size of these files in bytes.
     pub bytes: u64,
     /// When it was used last.
@@ -104,6 +111,8 @@ pub struct Making {
     pub image: PathBuf,
     /// Where the file beside it is written, as a whole, after the image.
     pub index: PathBuf,
+    /// Where it is written what the settings are, after these two; the image is there without it.
+    pub settings: PathBuf,
     _lock: RangeLock,
 }
 
@@ -158,17 +167,41 @@ impl ImageStore {
         let (Some(of_image), Some(of_index)) = (stat(&path)?, stat(&index)?) else {
             return Ok(None);
         };
-        let notes = self.file(name, NOTES);
-        let notes_bytes = stat(&notes)?.map_or(0, |of_notes| of_notes.size);
-        Ok(Some(StoredImage {
+        let image = self.with_size(name, kind, of_image.size + of_index.size, of_index.mtime);
+        let notes_bytes = stat(&image.notes)?.map_or(0, |of_notes| of_notes.size);
+        let bytes = image.bytes + notes_bytes;
+        Ok(Some(StoredImage { bytes, ..image }))
+    }
+
+    fn with_size(
+        &self,
+        name: &ImageName,
+        kind: ImageKind,
+        bytes: u64,
+        used: Timestamp,
+    ) -> StoredImage {
+        StoredImage {
             name: name.clone(),
             kind,
-            path,
-            index,
-            notes,
-            bytes: of_image.size + of_index.size + notes_bytes,
-            used: of_index.mtime,
-        }))
+            path: self.file(name, kind.name()),
+            index: self.file(name, INDEX),
+            notes: self.file(name, NOTES),
+            settings: self.file(name, SETTINGS),
+            bytes,
+            used,
+        }
+    }
+
+    /// Images without their index: what makers left who were killed, and what is being made now.
+    fn unfinished(&self) -> Result<Vec<StoredImage>> {
+        let mut images = Vec::new();
+        for (name, kind) in self.names()? {
+            if let Some(found) = stat(&self.file(&name, kind.name()))? {
+                let image = self.with_size(&name, kind, found.size, found.mtime);
+                images.extend((!hedgerow_fs::exists(&image.index)).then_some(image));
+            }
+        }
+        Ok(images)
     }
 
     fn file(&self, name: &ImageName, ending: &str) -> PathBuf {
@@ -181,17 +214,22 @@ impl ImageStore {
     /// If the store cannot be read.
     pub fn list(&self) -> Result<Vec<StoredImage>> {
         let mut images = Vec::new();
-        for entry in list_directory(&self.directory)?.unwrap_or_default() {
-            let file = OsStr::from_bytes(&entry.name);
-            let stem = Path::new(file).file_stem().and_then(OsStr::to_str);
-            let name = stem.and_then(ImageName::parse);
-            let (Some(kind), Some(name)) = (ImageKind::of_file(file), name) else {
-                continue;
-            };
+        for (name, kind) in self.names()? {
             images.extend(self.stored(&name, kind)?);
         }
         images.sort_by(|a, b| (b.used, &b.name).cmp(&(a.used, &a.name)));
         Ok(images)
+    }
+
+    /// The names of the files of images.
+    fn names(&self) -> Result<Vec<(ImageName, ImageKind)>> {
+        let entries = list_directory(&self.directory)?.unwrap_or_default();
+        let names = entries.iter().filter_map(|entry| {
+            let file = OsStr::from_bytes(&entry.name);
+            let stem = Path::new(file).file_stem().and_then(OsStr::to_str);
+            Some((stem.and_then(ImageName::parse)?, ImageKind::of_file(file)?))
+        });
+        Ok(names.collect())
     }
 
     /// Waits for whoever makes the image called `name`, and finds it, or else gives the right to
@@ -214,6 +252,7 @@ impl ImageStore {
             None => Maker::Us(Making {
                 image: self.file(name, kind.name()),
                 index: self.file(name, INDEX),
+                settings: self.file(name, SETTINGS),
                 _lock: lock,
             }),
         })

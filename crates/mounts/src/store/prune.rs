@@ -4,7 +4,7 @@ use super::{lock_position, ImageStore, StoredImage};
 use crate::{Error, Result};
 use hedgerow_fs::RangeLock;
 use hedgerow_fs::{
-    create_directories, is_directory, list_directory, read_file, remove_file, FileKind, LockFile,
+    create_directories, is_directory, list_directory, read_file, remove_file, FileKind, OutputFile,
 };
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -27,9 +27,11 @@ impl ImageStore {
         }
         create_directories(&self.users_directory())?;
         self.refuse_linked_users()?;
-        let mut file = LockFile::acquire_within(&path, Some(LOCK_LIMIT), &|| false)?;
-        file.write_all(bytes)?;
-        file.commit()?;
+        // Two who write the same at once write the same; and nothing that is left of one who was killed is
+        // in the way.
+        let file = OutputFile::create(&path)?;
+        file.write_at(bytes, 0)?;
+        file.commit(true)?;
         Ok(Some(path))
     }
 
@@ -73,8 +75,8 @@ impl ImageStore {
     }
 
     /// Removes images, those first that were not used for longest, until all together have at most
-    /// `limit_bytes`. Those that `keeps` holds stay, and so do those that somebody is making. Returns
-    /// what was removed; with `dry_run`, what would be.
+    /// `limit_bytes`, and all that killed makers left unfinished. Those that `keeps` holds stay, and so do
+    /// those that somebody is making. Returns what was removed; with `dry_run`, what would be.
     ///
     /// # Errors
     /// If the store cannot be read, or an image not be removed.
@@ -86,7 +88,12 @@ impl ImageStore {
     ) -> Result<Vec<StoredImage>> {
         let images = self.list()?;
         let mut total: u64 = images.iter().map(|image| image.bytes).sum();
-        let mut removed = Vec::new();
+        let unfinished = self.unfinished()?.into_iter();
+        // In a store of others, it is theirs.
+        let goes = |image: &StoredImage| {
+            !keeps(image) && self.remove_unfinished(image, dry_run).unwrap_or(false)
+        };
+        let mut removed: Vec<StoredImage> = unfinished.filter(goes).collect();
         for image in images.into_iter().rev() {
             if total <= limit_bytes {
                 break;
@@ -103,22 +110,42 @@ impl ImageStore {
         Ok(removed)
     }
 
-    /// Removes an image unless its maker is at work; returns whether it did.
-    fn remove(&self, image: &StoredImage) -> Result<bool> {
-        let position = lock_position(image.name.to_string().as_bytes());
-        let lock = RangeLock::acquire(&self.lock_path(), position, &|| true)?;
-        if lock.is_none() {
+    /// Removes an image that has no index unless its maker is at work; returns whether it did, or would.
+    fn remove_unfinished(&self, image: &StoredImage, dry_run: bool) -> Result<bool> {
+        let Some(_lock) = self.unless_made(image)? else {
+            return Ok(false);
+        };
+        // Its maker may have come to its end meanwhile.
+        if hedgerow_fs::exists(&image.index) {
             return Ok(false);
         }
+        if !dry_run {
+            remove_file(&image.notes)?;
+            remove_file(&image.settings)?;
+            remove_file(&image.path)?;
+        }
+        Ok(true)
+    }
+
+    /// The lock of an image, unless its maker is at work.
+    fn unless_made(&self, image: &StoredImage) -> Result<Option<RangeLock>> {
+        let position = lock_position(image.name.to_string().as_bytes());
+        Ok(RangeLock::acquire(&self.lock_path(), position, &|| true)?)
+    }
+
+    /// Removes an image unless its maker is at work; returns whether it did.
+    fn remove(&self, image: &StoredImage) -> Result<bool> {
+        let Some(_lock) = self.unless_made(image)? else {
+            return Ok(false);
+        };
         remove_file(&image.notes)?;
+        remove_file(&image.settings)?;
         // Without the file beside it, it is not there any more.
         remove_file(&image.index)?;
         remove_file(&image.path)?;
         Ok(true)
     }
 }
-
-const LOCK_LIMIT: std::time::Duration = std::time::Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
@@ -212,6 +239,16 @@ mod tests {
         let fifo = store.users_directory().join("fifo");
         let made = std::process::Command::new("mkfifo").arg(fifo).status();
         assert!(made.unwrap().success());
+        assert_eq!(store.users().unwrap(), std::slice::from_ref(&one));
+        // Nor is what a killed process left in the way.
+        for user in fs::read_dir(store.users_directory()).unwrap() {
+            let user = user.unwrap().path();
+            if user.is_file() {
+                fs::write(user.with_extension("lock"), "").unwrap();
+                fs::remove_file(user).unwrap();
+            }
+        }
+        store.add_user(&one).unwrap();
         assert_eq!(store.users().unwrap(), std::slice::from_ref(&one));
         let linked = ImageStore::at(&place.path().join("linked"));
         fs::create_dir(linked.directory()).unwrap();

@@ -1,18 +1,21 @@
 //! Mounting and unmounting working trees that are there.
 
 use super::held::{hold, layered, lock_half_made, Held, INITIALIZING, LOCK_REASON};
-use super::images::{mount_image, mounts, note_user, recorded_store, Images, Wanted};
+use super::images::{
+    mount_image, mounts, note_user, recorded_store, with_settings_of, Images, Wanted,
+};
 use super::maker::ImageMaker;
 use super::plain::is_below_plain;
 use crate::index::Index;
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
+use crate::worktrees::words::real_as_far_as_it_goes;
 use crate::worktrees::{write_line, WorkingTree};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_mounts::{hindrance, Base, Hindrance, ImageName, LayeredTree, Lower};
+use hedgerow_mounts::{hindrance, sign_directory, Base, Hindrance, ImageName, LayeredTree, Lower};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -117,6 +120,10 @@ fn each(
     }
     for tree in chosen {
         match hold(repository, &tree) {
+            Ok(None) if !inner_first && is_stopped(repository, &tree)? => {
+                let word = tree.path.as_os_str().as_bytes();
+                visit(&tree, Err(ordinary(repository, &tree, word.into())?));
+            }
             Ok(None) => {}
             Ok(Some(held)) => visit(&held.tree, act(&held)),
             Err(error) => visit(&tree, Err(error)),
@@ -126,14 +133,20 @@ fn each(
 }
 
 fn ordinary(repository: &Repository, tree: &WorkingTree, word: &BStr) -> Result<Error> {
-    let id = tree.id.as_ref().map(|id| id.as_bstr());
-    let half_made = id.map(|id| lock_half_made(repository, id)).transpose()?;
-    let reason = if half_made.flatten().is_some() {
+    let reason = if is_stopped(repository, tree)? {
         format!("an 'add' or 'remove' of '{word}' was stopped; 'hedgerow worktree prune' ends it")
     } else {
         format!("'{word}' is an ordinary working tree: it was added without --mount")
     };
     Ok(Error::Setup { reason })
+}
+
+/// Whether it is what a killed `add` or `remove` left.
+fn is_stopped(repository: &Repository, tree: &WorkingTree) -> Result<bool> {
+    let Some(id) = &tree.id else {
+        return Ok(false);
+    };
+    Ok(lock_half_made(repository, id.as_ref())?.is_some())
 }
 
 /// Mounts a working tree at the place where it is known to be, and makes its `.git` file lead to its
@@ -151,8 +164,10 @@ fn mount_held(
         Attached::Already
     } else {
         refuse_hidden_parent(repository, tree)?;
+        refuse_missing_parent(tree)?;
         drop_plain_link(tree)?;
-        let lower = lower(repository, tree, layers, images, execution)?;
+        let linked = repository.open_admin(&tree.git_dir, &tree.path)?;
+        let lower = lower(&linked, &tree.path, layers, images, execution)?;
         layers.mount(&tree.path, &lower)?;
         Attached::Mounted
     };
@@ -176,6 +191,40 @@ fn refuse_hidden_parent(repository: &Repository, tree: &WorkingTree) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Refuses to put anything new, which was given as `shown`, into the place of a working tree that is not
+/// mounted: it would be in the way of the mount.
+pub(crate) fn refuse_within_unmounted(place: &Path, shown: &BStr) -> Result<()> {
+    let place = real_as_far_as_it_goes(place);
+    let is_signed = |above: &&Path| sign_directory(&above.join(".git")).is_some();
+    match place.ancestors().skip(1).find(is_signed) {
+        None => Ok(()),
+        Some(above) => Err(Error::Setup {
+            reason: format!(
+                "'{shown}' is in '{}', the place of a working tree that is not mounted; 'hedgerow worktree \
+                 mount' brings that back",
+                above.display()
+            ),
+        }),
+    }
+}
+
+/// Refuses a place whose directory is missing: the working tree was moved with all that is around it, or
+/// the file system of its place is not there yet.
+fn refuse_missing_parent(tree: &WorkingTree) -> Result<()> {
+    let parent = tree.path.parent().unwrap_or(&tree.path);
+    if hedgerow_fs::is_directory(parent) {
+        return Ok(());
+    }
+    Err(Error::Setup {
+        reason: format!(
+            "cannot mount '{}': there is no directory '{}'; if the working tree was moved, 'hedgerow \
+             worktree repair NEW-PATH' says where it is, else make that directory",
+            tree.path.display(),
+            parent.display()
+        ),
+    })
 }
 
 /// Ends the making of a working tree whose maker was killed: its lock is held, so nobody makes it.
@@ -224,22 +273,23 @@ pub(crate) fn drop_plain_link(tree: &WorkingTree) -> Result<()> {
     Ok(())
 }
 
-/// The mounted image of a working tree; it is mounted, and made again, as necessary.
-fn lower(
-    repository: &Repository,
-    tree: &WorkingTree,
+/// The mounted image of the layers of a tree at `top`, with the settings of `linked`; it is mounted, and
+/// made again, as necessary.
+pub(super) fn lower(
+    linked: &Repository,
+    top: &Path,
     layers: &LayeredTree,
     images: &dyn ImageMaker,
     execution: &Execution,
 ) -> Result<Lower> {
     let state = layers.state()?;
-    let base = Base::new(&mounts(repository), &state.image);
+    let base = Base::new(&mounts(linked), &state.image);
     let refused = |reason: &str| {
         let upper = layers.upper();
         Error::Setup {
             reason: format!(
                 "cannot mount '{}': {reason}; its changes are in '{}'",
-                tree.path.display(),
+                top.display(),
                 upper.display()
             ),
         }
@@ -256,31 +306,41 @@ fn lower(
         return Ok(lower);
     }
     let name = ImageName::parse(&state.image).ok_or_else(|| refused("it names no image"))?;
-    let store = recorded_store(repository, &state.store);
+    let store = recorded_store(linked, &state.store);
     if let Some(image) = store.find(&name)? {
         // The repository may have been moved since.
-        note_user(repository, &store)?;
-        return mount_image(repository, &image);
+        note_user(linked, &store)?;
+        return mount_image(linked, &image);
     }
     let lost = |why: &str| refused(&format!("its image {name} is gone, and {why}"));
     let id = ObjectId::from_hex(name.tree.as_bytes());
     let id = id.map_err(|_| lost("its name is no tree"))?;
-    if !repository.has_tree(&id) {
+    if !linked.has_tree(&id) {
         return Err(lost("the repository has no such tree any more"));
-    }
-    let linked = repository.open_admin(&tree.git_dir, &tree.path)?;
-    let makes = Images::new(&linked, images, execution)?;
-    if makes.name(id) != name {
-        return Err(lost("the settings of conversions have changed since"));
     }
     let wanted = Wanted {
         tree: id,
         commit: None,
         reference: None,
     };
-    let made = makes.make(&wanted, Some(state.mtime_s), &mut Vec::new())?;
-    note_user(repository, &recorded_store(repository, &made.store))?;
-    mount_image(repository, &made.image)
+    let mtime_s = Some(state.mtime_s).filter(|seconds| *seconds != 0);
+    let mut make = |makes: &Images<'_>| makes.make(&wanted, mtime_s, &mut Vec::new());
+    let settings = (&name, state.settings.as_str());
+    let made = with_settings_of(linked, settings, images, execution, &mut make)?;
+    let Some(made) = made else {
+        let now = Images::new(linked, images, execution)?;
+        let changed = now.fingerprint().changed_since(&state.settings);
+        let changed = match changed.as_slice() {
+            [] => "the settings that it was made with".to_owned(),
+            changed => changed.join(" and "),
+        };
+        return Err(lost(&format!(
+            "no working tree has its settings any more: {changed} changed since; with the settings of \
+             then, in any working tree, 'hedgerow image-store make {id}' makes it again"
+        )));
+    };
+    note_user(linked, &recorded_store(linked, &made.store))?;
+    mount_image(linked, &made.image)
 }
 
 /// Moves the top of a working tree to the path `to`; it is mounted there if it was before. Its
@@ -294,12 +354,17 @@ pub(crate) fn move_top(
     let Held { tree, layers, .. } = held;
     let from = &tree.path;
     layers.refuse_elsewhere(from)?;
-    if !to.parent().is_some_and(hedgerow_fs::is_directory) {
-        let reason = format!(
-            "failed to move '{}' to '{}': No such file or directory",
-            from.display(),
-            to.display()
-        );
+    let own = hedgerow_fs::real_path(from).unwrap_or_else(|_| from.clone());
+    let why = if to != own && to.starts_with(&own) {
+        Some("Invalid argument")
+    } else if !to.parent().is_some_and(hedgerow_fs::is_directory) {
+        Some("No such file or directory")
+    } else {
+        None
+    };
+    if let Some(why) = why {
+        let (from, to) = (from.display(), to.display());
+        let reason = format!("failed to move '{from}' to '{to}': {why}");
         return Err(Error::Setup { reason });
     }
     let is_mounted = layers.is_mounted_on(from)?;

@@ -64,6 +64,7 @@ pub(crate) fn put_on_image(
         store: found.store.clone(),
         mtime_s: hedgerow_fs::lstat(&lower.path)?.map_or(0, |stat| stat.mtime.seconds),
         is_privileged: may_mount().1,
+        settings: found.settings.clone(),
     };
     let directory = linked.git_dir().join(LAYERS);
     let layers = LayeredTree::create(&directory, checkout.top, state)?;

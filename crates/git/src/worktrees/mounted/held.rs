@@ -1,6 +1,7 @@
 //! The layers of working trees, and holding one for a change.
 
 use crate::repository::Repository;
+use crate::worktrees::list::top_of;
 use crate::worktrees::WorkingTree;
 use crate::Result;
 use bstr::BStr;
@@ -39,6 +40,20 @@ pub(crate) fn layered(tree: &WorkingTree) -> Result<Option<LayeredTree>> {
         return Ok(None);
     }
     layers_of(&tree.git_dir)
+}
+
+/// The top of the working tree with the administrative directory `git_dir` if it is one that is mounted,
+/// and is not mounted now: its index says what its place does not have.
+pub(crate) fn unmounted_top(git_dir: &Path) -> Result<Option<PathBuf>> {
+    if !hedgerow_fs::is_directory(&git_dir.join(LAYERS)) {
+        return Ok(None);
+    }
+    // What cannot be read here tells its reason where it is needed.
+    let Some(layers) = layers_of(git_dir).ok().flatten() else {
+        return Ok(None);
+    };
+    let top = top_of(git_dir)?;
+    Ok(top.filter(|top| layers.is_missed_at(top)))
 }
 
 /// Waits until nobody else works on `tree`, and looks at it again; `None` if it is an ordinary one, or

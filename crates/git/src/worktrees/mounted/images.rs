@@ -1,7 +1,7 @@
 //! Finding the image that a working tree is put on, and making it.
 
 use super::compare::differences;
-use super::fingerprint::{fingerprint, Ownership};
+use super::fingerprint::{Fingerprint, Ownership};
 use super::index::{entry_stat, ImageContents};
 use super::maker::ImageMaker;
 use crate::archive::{nodes_of_checkout, CheckedOut};
@@ -137,7 +137,7 @@ pub(crate) struct Images<'a> {
     settings: MountSettings,
     stores: Stores,
     ownership: Ownership,
-    fingerprint: String,
+    fingerprint: Fingerprint,
     sparse: Option<Arc<SparsePatterns>>,
 }
 
@@ -151,6 +151,8 @@ pub(crate) struct Found {
     pub changes: Option<Difference>,
     /// What a working tree remembers of its store.
     pub store: PathBuf,
+    /// What is said of its settings.
+    pub settings: String,
     /// It was just made.
     pub is_new: bool,
 }
@@ -187,8 +189,17 @@ impl<'a> Images<'a> {
         maker: &'a dyn ImageMaker,
         execution: &'a Execution,
     ) -> Result<Self> {
+        Images::for_owner(repository, maker, execution, Ownership::own()?)
+    }
+
+    /// The same for the files of somebody else.
+    pub(super) fn for_owner(
+        repository: &'a Repository,
+        maker: &'a dyn ImageMaker,
+        execution: &'a Execution,
+        ownership: Ownership,
+    ) -> Result<Self> {
         let settings = MountSettings::load(repository.config())?;
-        let ownership = Ownership::own()?;
         let sparse = if repository.settings().sparse_checkout {
             let rules = current_rules(repository)?;
             let ignore_case = repository.settings().ignore_case;
@@ -198,7 +209,7 @@ impl<'a> Images<'a> {
         };
         Ok(Images {
             stores: Stores::new(repository, &settings),
-            fingerprint: fingerprint(repository, ownership)?,
+            fingerprint: Fingerprint::new(repository, ownership)?,
             repository,
             maker,
             execution,
@@ -212,8 +223,13 @@ impl<'a> Images<'a> {
     pub(crate) fn name(&self, tree: ObjectId) -> ImageName {
         ImageName {
             tree: tree.to_string(),
-            settings: self.fingerprint.clone(),
+            settings: self.fingerprint.digits.clone(),
         }
+    }
+
+    /// The settings that images are made with.
+    pub(super) fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
     }
 
     /// The image to put `wanted` on: its own, or one that differs little, or else its own, which is
@@ -256,12 +272,19 @@ impl<'a> Images<'a> {
         Ok(None)
     }
 
+    /// Whether an image is in the repository although another store is named.
+    pub(super) fn is_in_own_store_only(&self, found: &Found) -> bool {
+        let own = self.stores.recorded(&self.stores.own);
+        self.stores.shared.is_some() && found.store == own
+    }
+
     fn found(&self, image: StoredImage, tree: ObjectId, store: &ImageStore) -> Found {
         Found {
             image,
             tree,
             changes: None,
             store: self.stores.recorded(store),
+            settings: self.fingerprint.parts.clone(),
             is_new: false,
         }
     }
@@ -272,7 +295,7 @@ impl<'a> Images<'a> {
         let mut nearest: Option<(usize, Found)> = None;
         for store in self.stores.all() {
             let images = store.list()?.into_iter();
-            let fitting = images.filter(|image| image.name.settings == self.fingerprint);
+            let fitting = images.filter(|image| image.name.settings == self.fingerprint.digits);
             for image in fitting.take(CANDIDATES) {
                 let Ok(other) = ObjectId::from_hex(image.name.tree.as_bytes()) else {
                     continue;
@@ -398,7 +421,11 @@ impl<'a> Images<'a> {
             stats,
             sparse: self.sparse.as_deref(),
         };
-        contents.write_index(&making.index, self.execution)
+        contents.write_index(&making.index, self.execution)?;
+        let settings = OutputFile::create(&making.settings)?;
+        settings.write_at(self.fingerprint.parts.as_bytes(), 0)?;
+        self.repository.settings().sharing.open_output(&settings)?;
+        Ok(settings.commit(true)?)
     }
 
     /// The time of an image of `tree` that is mounted although its file was deleted: the new one gets
@@ -430,16 +457,8 @@ impl<'a> Images<'a> {
         }
     }
 
-    /// The paths at which an image differs from a checkout of its tree; `None` if it was made with
-    /// other settings.
-    pub(crate) fn differences(&self, found: &StoredImage) -> Result<Option<Vec<BString>>> {
-        let tree = ObjectId::from_hex(found.name.tree.as_bytes());
-        let (Ok(tree), true) = (tree, found.name.settings == self.fingerprint) else {
-            return Ok(None);
-        };
-        if !self.repository.has_tree(&tree) {
-            return Ok(None);
-        }
+    /// The paths at which an image of `tree`, which was made with these settings, differs from a checkout.
+    pub(crate) fn differences(&self, found: &StoredImage, tree: ObjectId) -> Result<Vec<BString>> {
         let wanted = Wanted {
             tree,
             commit: None,
@@ -464,8 +483,44 @@ impl<'a> Images<'a> {
             ),
         };
         let paths = compared.outcome.map_err(unreadable)?.map_err(unreadable)?;
-        Ok(Some(paths))
+        Ok(paths)
     }
+}
+
+/// The result of `act` with the first settings of a working tree of `repository` that are those of
+/// the image called `name`, of which `noted` says what its maker said of them. `None` if no working tree
+/// has these.
+pub(super) fn with_settings_of<T>(
+    repository: &Repository,
+    (name, noted): (&ImageName, &str),
+    maker: &dyn ImageMaker,
+    execution: &Execution,
+    act: &mut dyn FnMut(&Images<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let own = Ownership::own()?;
+    let owners = [Some(own), Ownership::noted(noted).filter(|it| *it != own)];
+    let mut attempt = |repository: &Repository| {
+        for owner in owners.into_iter().flatten() {
+            let images = Images::for_owner(repository, maker, execution, owner)?;
+            if images.fingerprint.digits == name.settings {
+                return act(&images).map(Some);
+            }
+        }
+        Ok(None)
+    };
+    if let Some(done) = attempt(repository)? {
+        return Ok(Some(done));
+    }
+    for tree in repository.worktrees()?.iter().filter(|tree| !tree.is_bare) {
+        // One that cannot be read has no settings.
+        let Ok(other) = repository.open_admin(&tree.git_dir, &tree.path) else {
+            continue;
+        };
+        if let Some(done) = attempt(&other)? {
+            return Ok(Some(done));
+        }
+    }
+    Ok(None)
 }
 
 /// The time of new images: an index that is written now is newer than its files.

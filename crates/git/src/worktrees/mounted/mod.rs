@@ -20,12 +20,13 @@ mod watch;
 mod wish;
 
 pub(crate) use attach::{
-    drop_plain_link, move_top, point_to_top, release, release_image, release_unused, remove_held,
+    drop_plain_link, move_top, point_to_top, refuse_within_unmounted, release, release_image,
+    release_unused, remove_held,
 };
 pub(crate) use fill::{fill, put_on_image, take_off_image, Checkout, OnImage};
 pub(crate) use held::{
-    changes, hold, layers_of, lock_admin, lock_half_made, lock_place, Held, INITIALIZING, LAYERS,
-    LOCK_REASON,
+    changes, hold, layers_of, lock_admin, lock_half_made, lock_place, unmounted_top, Held,
+    INITIALIZING, LAYERS, LOCK_REASON,
 };
 pub(crate) use images::{read_index, recorded_store, stored_index};
 pub(crate) use watch::is_hook;

@@ -39,7 +39,9 @@ pub(crate) fn mount_wish<'a>(
         .mount
         .unwrap_or(settings.worktrees != WorktreeMount::Never);
     if options.orphan && options.mount == Some(true) && !is_required {
-        return Ok(Wish::Hindered("a branch without commits has none".into()));
+        return Ok(Wish::Hindered(
+            "a branch without commits has no files".into(),
+        ));
     }
     let Some(maker) = images.filter(|_| is_wished && options.checkout && !options.orphan) else {
         return Ok(Wish::Ordinary);

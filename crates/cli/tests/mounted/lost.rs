@@ -328,7 +328,7 @@ fn an_image_is_made_again_with_the_settings_of_any_tree_that_has_them() {
     remove_images(&scene);
     scene.hedgerow("r", "worktree mount --all").ok("mount");
     assert_eq!(scene.read("w/d/b"), "changed\n");
-    // Nobody has the patterns of the other way round.
+    // The other way round.
     scene.hedgerow("r", "worktree remove -f w").ok("remove");
     scene
         .hedgerow("r", "worktree add -q --no-checkout ../s")
@@ -341,10 +341,19 @@ fn an_image_is_made_again_with_the_settings_of_any_tree_that_has_them() {
         .hedgerow("s", "worktree add -q --mount --detach ../w")
         .ok("add");
     scene.write("w/d/b", "changed\n");
-    scene.by_git("w", "sparse-checkout disable").ok("disable");
     scene.hedgerow("r", "worktree remove -f s").ok("remove");
-    scene.hedgerow("r", "worktree unmount --all").ok("unmount");
-    remove_images(&scene);
+    let set = |line: &str| {
+        scene
+            .by_git("w", &format!("sparse-checkout {line}"))
+            .ok(line);
+        scene.hedgerow("r", "worktree unmount --all").ok("unmount");
+        remove_images(&scene);
+    };
+    set("disable");
+    scene.hedgerow("r", "worktree mount w").ok("mount");
+    assert_eq!(scene.read("w/d/b"), "changed\n");
+    // Nobody has these patterns any more.
+    set("set --no-cone /a /d/b");
     let error = scene.hedgerow("r", "worktree mount w").failed(128, "mount");
     assert!(
         error.contains("the patterns of the sparse checkout changed"),

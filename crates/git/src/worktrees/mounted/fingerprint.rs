@@ -76,8 +76,12 @@ impl Fingerprint {
 
     /// The settings of `repository` for checkouts by whoever has this ownership: conversions and the
     /// programs that do them, attributes outside the tree, the patterns of a sparse checkout,
-    /// replacements of objects, owner and permissions.
-    pub(crate) fn new(repository: &Repository, ownership: Ownership) -> Result<Self> {
+    /// replacements of objects, owner and permissions. `is_sparse`: the patterns count.
+    pub(crate) fn new(
+        repository: &Repository,
+        ownership: Ownership,
+        is_sparse: bool,
+    ) -> Result<Self> {
         let settings = repository.settings();
         let mut hash = Fields::default();
         hash.add(VERSION.as_bytes());
@@ -110,7 +114,7 @@ impl Fingerprint {
         hash.end("attributes");
         hash.begin();
         hash.add(b"sparse");
-        if settings.sparse_checkout {
+        if is_sparse {
             hash.add_file(&repository.git_dir().join("info/sparse-checkout"))?;
         }
         hash.end("sparse");

@@ -189,18 +189,21 @@ impl<'a> Images<'a> {
         maker: &'a dyn ImageMaker,
         execution: &'a Execution,
     ) -> Result<Self> {
-        Images::for_owner(repository, maker, execution, Ownership::own()?)
+        let is_sparse = repository.settings().sparse_checkout;
+        Images::made_by(repository, maker, execution, Ownership::own()?, is_sparse)
     }
 
-    /// The same for the files of somebody else.
-    pub(super) fn for_owner(
+    /// The same for the files of somebody else, and with the patterns of the sparse checkout or without,
+    /// whatever the repository says.
+    fn made_by(
         repository: &'a Repository,
         maker: &'a dyn ImageMaker,
         execution: &'a Execution,
         ownership: Ownership,
+        is_sparse: bool,
     ) -> Result<Self> {
         let settings = MountSettings::load(repository.config())?;
-        let sparse = if repository.settings().sparse_checkout {
+        let sparse = if is_sparse {
             let rules = current_rules(repository)?;
             let ignore_case = repository.settings().ignore_case;
             rules.map(|(rules, _)| Arc::new(rules.matcher(ignore_case)))
@@ -209,7 +212,7 @@ impl<'a> Images<'a> {
         };
         Ok(Images {
             stores: Stores::new(repository, &settings),
-            fingerprint: Fingerprint::new(repository, ownership)?,
+            fingerprint: Fingerprint::new(repository, ownership, is_sparse)?,
             repository,
             maker,
             execution,
@@ -500,8 +503,11 @@ pub(super) fn with_settings_of<T>(
     let own = Ownership::own()?;
     let owners = [Some(own), Ownership::noted(noted).filter(|it| *it != own)];
     let mut attempt = |repository: &Repository| {
-        for owner in owners.into_iter().flatten() {
-            let images = Images::for_owner(repository, maker, execution, owner)?;
+        let sparse = repository.settings().sparse_checkout;
+        // `git sparse-checkout disable` leaves the patterns where they were.
+        let ways = owners.into_iter().flatten();
+        for (owner, is_sparse) in ways.flat_map(|owner| [(owner, sparse), (owner, !sparse)]) {
+            let images = Images::made_by(repository, maker, execution, owner, is_sparse)?;
             if images.fingerprint.digits == name.settings {
                 return act(&images).map(Some);
             }

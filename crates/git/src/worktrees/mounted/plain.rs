@@ -11,6 +11,7 @@ use crate::worktrees::words::real_as_far_as_it_goes;
 use crate::worktrees::GivenPath;
 use crate::{Error, Result};
 use bstr::BStr;
+use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{create_directories, list_directory, may_mount, mount_at, real_path};
 use hedgerow_mounts::{hindrance, lost_trees, ImageKind, LayeredTree, TreeState};
@@ -48,7 +49,7 @@ pub fn mount_revision(
     if let Some(layers) = known.filter(|layers| layers.has_changes().unwrap_or(true)) {
         let tree = layers.state()?.image.split('-').next().unwrap_or_default();
         let upper = layers.upper();
-        if read_only || tree != wanted.tree.to_string() {
+        if read_only || ObjectId::from_hex(tree.as_bytes()).ok() != Some(wanted.tree) {
             return refused(format!(
                 "'{path}' has changes of an earlier mount of the tree {tree}, in '{}'; 'hedgerow mount \
                  {tree} {path}' brings them back, 'hedgerow unmount --force {path}' discards them",

@@ -30,8 +30,7 @@ pub struct Chosen {
 /// Mount the files of a commit on a directory, without a working tree
 #[derive(Debug, Args)]
 pub struct Mount {
-    /// Mount them read-only; else there is a layer for changes, which 'unmount --force' discards. If
-    /// the mount is lost, 'mount' of the same files on the same PATH brings the changes back
+    /// Mount them read-only; else with a layer for changes: if it is lost, 'mount' brings them back
     #[arg(long)]
     pub read_only: bool,
     /// A commit or a tree

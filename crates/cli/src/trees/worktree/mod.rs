@@ -38,12 +38,8 @@ pub enum Action {
     /// Prevent a working tree from being pruned, moved or removed
     Lock {
         /// Why it is locked
-        #[arg(
-            long,
-            value_name = "TEXT",
-            default_value = "",
-            hide_default_value = true
-        )]
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        #[arg(hide_default_value = true)]
         reason: OsString,
         /// Path of the working tree, or its last components
         #[arg(value_name = "WORKTREE")]

@@ -23,7 +23,7 @@ use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// The paths to check out, their source, and what is updated.
 #[derive(Clone, Debug)]
@@ -446,23 +446,15 @@ impl Plan<'_> {
     /// and, without overlay, paths that match.
     fn choose_from_tree(&mut self, tree: &Difference, matcher: &mut Pathspecs) -> Result<()> {
         let changes = tree.changes().iter();
-        let all = changes.filter_map(|change| {
-            let path = tree.path(change);
-            let side = change.new?;
-            let mode = Mode::from(side.kind);
-            let is_taken = matcher.fits(path, mode) && self.is_named(path);
-            Some((path, Row::new(side.id, mode), is_taken))
-        });
-        let all: Vec<(&BStr, Row, bool)> = all.collect();
-        let taken = all.iter().filter(|(_, _, is_taken)| *is_taken);
-        let replaced =
-            replaced_directories(self.old, self.options, taken.map(|(path, _, _)| *path));
-        let files = all.iter().filter_map(|(path, row, is_taken)| {
-            let mut row = *row;
-            row.flags.skip_worktree = directory_of(&replaced, path).is_some();
-            (*is_taken || row.flags.skip_worktree).then_some((*path, row))
-        });
-        let files: Vec<(&BStr, Row)> = files.collect();
+        let files: Vec<(&BStr, Row)> = changes
+            .filter_map(|change| {
+                let path = tree.path(change);
+                let side = change.new?;
+                let mode = Mode::from(side.kind);
+                let is_taken = matcher.fits(path, mode) && self.is_named(path);
+                is_taken.then(|| (path, Row::new(side.id, mode)))
+            })
+            .collect();
         let old = &self.old.index;
         let clashing = clashing(old, files.iter().map(|(path, _)| *path));
         let entries = old.entries();
@@ -486,9 +478,8 @@ impl Plan<'_> {
                 (_, current) => {
                     // Only an entry of the same stage gives way to a file of the tree.
                     let is_unmerged = entries[row].flags.stage != Stage::Merged;
-                    let path = current.expect("where no file comes first, there is a row");
-                    let is_replaced = directory_of(&replaced, path).is_some();
-                    if !is_replaced && (is_unmerged || !clashing.contains(&row)) {
+                    if is_unmerged || !clashing.contains(&row) {
+                        let path = current.expect("where no file comes first, there is a row");
                         self.stay(path, row, matcher)?;
                     }
                     row += 1;
@@ -662,32 +653,6 @@ fn replaced_attributes(index: &Index, writes: &[Write], read: &[usize]) -> BTree
         }
     }
     replaced
-}
-
-/// The directories of a sparse index that git replaces as a whole, without looking into them: without
-/// overlay, those of which it takes any of `paths`. No file is written or removed there.
-fn replaced_directories<'o, 'p>(
-    old: &'o OldIndex,
-    options: &PathOptions,
-    paths: impl Iterator<Item = &'p BStr>,
-) -> HashSet<&'o BStr> {
-    let directories = old.sparse_directories.iter().flatten();
-    // Git cannot write a directory as a file, and says so.
-    let is_file = options.beyond_sparse && options.in_work_tree;
-    let is_done = !options.overlay && !is_file;
-    let all = directories.filter(|_| is_done);
-    let all: HashSet<&BStr> = all.map(|directory| directory.path.as_bstr()).collect();
-    let taken = paths.filter_map(|path| directory_of(&all, path));
-    taken.collect()
-}
-
-/// The one of `directories` that `path` is in.
-fn directory_of<'d>(directories: &HashSet<&'d BStr>, path: &BStr) -> Option<&'d BStr> {
-    if directories.is_empty() {
-        return None;
-    }
-    let mut above = path.find_iter(b"/").map(|at| path[..at].as_bstr());
-    above.find_map(|above| directories.get(above).copied())
 }
 
 /// The rows of the index that cannot coexist with `paths`: files above them and entries below them.

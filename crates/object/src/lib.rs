@@ -23,5 +23,6 @@ pub use line::{parse_id, split_line};
 pub use quoted::split_quoted;
 pub use tag::TagRef;
 pub use tree::{
-    compare_places, RawTreeEntries, RawTreeEntry, TreeEntries, TreeEntry, TreeFault, TreeProblem,
+    canonical_mode, compare_places, mode_of_digits, RawTreeEntries, RawTreeEntry, TreeEntries,
+    TreeEntry, TreeFault, TreeProblem,
 };

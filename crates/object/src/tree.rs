@@ -7,7 +7,12 @@ use std::cmp::Ordering;
 
 const TYPE_BITS: u32 = 0o170_000;
 const TREE: u32 = 0o040_000;
+const FILE: u32 = 0o100_000;
+const LINK: u32 = 0o120_000;
 const SUBMODULE: u32 = 0o160_000;
+const OWNER_EXECUTES: u32 = 0o100;
+/// The bits of a mode that git keeps.
+const MODE_BITS: u32 = 0xffff;
 
 /// An entry of a tree as it stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +35,7 @@ pub struct RawTreeEntries<'t>(Rest<'t>);
 /// An entry of a tree.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeEntry<'t> {
-    /// Its mode as it stands there.
+    /// Its mode as git takes it, see [`canonical_mode`].
     pub mode: u32,
     /// Its name.
     pub name: &'t [u8],
@@ -94,8 +99,8 @@ impl<'t> Iterator for RawTreeEntries<'t> {
 }
 
 impl TreeEntry<'_> {
-    /// The kind of the object that it names, by its mode: what is neither directory nor submodule
-    /// is a blob, as for git. `None` for a submodule, whose commit is of another repository.
+    /// The kind of the object that it names, by its mode. `None` for a submodule, whose commit is of
+    /// another repository.
     #[inline]
     pub fn object_kind(&self) -> Option<ObjectKind> {
         match self.mode & TYPE_BITS {
@@ -144,7 +149,7 @@ impl<'t> TreeEntries<'t> {
     /// The next entry; `None` at the end.
     ///
     /// # Errors
-    /// [`TreeFault`] if it is not whole, its mode is no number of 32 bits, or its name is empty.
+    /// [`TreeFault`] if it is not whole, its mode is no octal number, or its name is empty.
     #[inline]
     pub fn next_entry(&mut self) -> Result<Option<TreeEntry<'t>>, TreeFault> {
         match self.0.split_entry(split_octal, false) {
@@ -277,21 +282,46 @@ fn split<'t, M>(
     Ok(((mode, name, oid::from_bytes_unchecked(id)), rest))
 }
 
-/// The mode at the start of `data` as a number, and what follows its space.
+/// The number that octal digits stand for, as git keeps it: its last 16 bits, however many digits there
+/// are. `None` if there are none, or anything else.
+pub fn mode_of_digits(digits: &[u8]) -> Option<u32> {
+    let octal = |mode, digit: &u8| matches!(digit, b'0'..=b'7').then(|| append_digit(mode, *digit));
+    let mode = digits.iter().try_fold(0, octal)?;
+    (!digits.is_empty()).then_some(mode & MODE_BITS)
+}
+
+/// What git takes a mode of a tree for, whatever stands there: a file, which the owner may execute or not,
+/// a symbolic link, a directory, and else a submodule.
+#[inline]
+pub fn canonical_mode(mode: u32) -> u32 {
+    match mode & TYPE_BITS {
+        FILE if mode & OWNER_EXECUTES != 0 => 0o100_755,
+        FILE => 0o100_644,
+        LINK => LINK,
+        TREE => TREE,
+        _ => SUBMODULE,
+    }
+}
+
+#[inline]
+fn append_digit(mode: u32, digit: u8) -> u32 {
+    mode << 3 | u32::from(digit - b'0')
+}
+
+/// The mode at the start of `data` as git takes it, and what follows its space.
 #[inline(always)]
 fn split_octal(data: &[u8]) -> Option<(u32, &[u8])> {
     let mut mode = 0_u32;
     let mut at = 0;
     loop {
         match data.get(at) {
-            Some(digit @ b'0'..=b'7') if mode <= u32::MAX >> 3 => {
-                mode = mode << 3 | u32::from(digit - b'0');
-            }
+            Some(digit @ b'0'..=b'7') => mode = append_digit(mode, *digit),
             Some(b' ') if at > 0 => break,
             _ => return None,
         }
         at += 1;
     }
+    let mode = canonical_mode(mode & MODE_BITS);
     Some((mode, data.get(at + 1..).unwrap_or_default()))
 }
 
@@ -338,6 +368,36 @@ mod tests {
         }
         assert!(entries(b" a\0").is_err());
         assert!(entries(b"100644 \0aaaaaaaaaaaaaaaaaaaa").is_err());
+    }
+
+    #[test]
+    fn odd_modes_are_taken_as_git_takes_them() {
+        let zeros = format!("{}100644", "0".repeat(30));
+        for (mode, taken) in [
+            ("100664", 0o100_644),
+            ("100600", 0o100_644),
+            ("100775", 0o100_755),
+            ("100611", 0o100_644),
+            ("40755", 0o040_000),
+            ("120777", 0o120_000),
+            ("160777", 0o160_000),
+            ("777", 0o160_000),
+            ("0", 0o160_000),
+            ("10000", 0o160_000),
+            ("17777777777", 0o160_000),
+            ("77777777777777100644", 0o100_644),
+            (&zeros, 0o100_644),
+        ] {
+            let data = [format!("{mode} a\0").as_bytes(), &[7; 20]].concat();
+            assert_eq!(entries(&data).unwrap()[0].0, taken, "{mode}");
+            let digits = mode_of_digits(mode.as_bytes()).unwrap();
+            assert_eq!(canonical_mode(digits), taken, "{mode}");
+        }
+        for mode in ["", "8", "100648", "-1", "+1", "0x1"] {
+            assert_eq!(mode_of_digits(mode.as_bytes()), None, "{mode}");
+            let data = [format!("{mode} a\0").as_bytes(), &[7; 20]].concat();
+            assert!(entries(&data).is_err(), "{mode}");
+        }
     }
 
     /// A tree of files called by numbers, with the first bytes of their ids.

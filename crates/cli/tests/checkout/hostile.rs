@@ -350,20 +350,9 @@ fn strange_modes_and_missing_objects() {
     let blob = trap.blob("content\n");
     let missing = "1234567890123456789012345678901234567890";
     let null = "0000000000000000000000000000000000000000";
-    for mode in [
-        "0",
-        "60000",
-        "20000",
-        "140000",
-        "777777777",
-        "10064",
-        "xyz",
-        "",
-    ] {
-        trap.assert_refused(
-            &trap.tree(&[(mode, b"a", &blob)]),
-            &format!("mode {mode:?}"),
-        );
+    for mode in ["xyz", "", "100648", "-1"] {
+        let what = format!("mode {mode:?}");
+        trap.assert_refused(&trap.tree(&[(mode, b"a", &blob)]), &what);
     }
     trap.assert_refused(&trap.tree(&[("40000", b"a", missing)]), "a missing tree");
     trap.assert_refused(&trap.tree(&[("40000", b"a", &blob)]), "a blob as a tree");
@@ -374,6 +363,44 @@ fn strange_modes_and_missing_objects() {
     assert!(!written, "nothing is begun that cannot be finished");
     let tree = trap.tree(&[("100644", b"a", &trap.tree(&[])), ("100644", b"b", &blob)]);
     trap.spring(&tree, "a tree as a file");
+}
+
+/// What is no file, link or directory by its mode is a submodule to git, whatever its object is; of a
+/// number of many digits, the last ones count.
+#[test]
+fn odd_modes_are_those_of_submodules_as_in_git() {
+    let trap = Trap::new();
+    let (blob, padded) = (trap.blob("content\n"), format!("{}100644", "0".repeat(30)));
+    for mode in [
+        "0",
+        "777",
+        "10000",
+        "60000",
+        "20000",
+        "140000",
+        "10064",
+        "777777777",
+        "17777777777",
+        &padded,
+        "77777777100755",
+        "1120000",
+    ] {
+        let tree = trap.tree(&[(mode, b"a", &blob), ("100644", b"b", &blob)]);
+        let outcome = trap.spring(&tree, mode);
+        assert_eq!(outcome.code, 0, "{mode}: {outcome:?}");
+        let commit = trap.commit(&tree);
+        let states = [Program::Git, HEDGEROW].map(|program| {
+            trap.repository.git(&["checkout", "-q", "-f", "main"]);
+            let mut command = program.command(&trap.repository.root);
+            command.args(["checkout", "-q", "--detach", &commit]);
+            let outcome = run(command);
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{mode}");
+            let index = trap.repository.ask(&["ls-files", "-s"]);
+            let status = trap.repository.ask(&["status", "--porcelain"]);
+            (trap.repository.tree(), index, status)
+        });
+        assert_eq!(states[0], states[1], "{mode}");
+    }
 }
 
 #[test]

@@ -69,6 +69,50 @@ fn what_is_of_another_kind_than_is_said_ends_a_walk() {
     }
 }
 
+/// Git keeps the last bits of a mode, however many digits it has, and takes what is no file, link or
+/// directory for a submodule. It shows modes as they should be.
+#[test]
+fn odd_modes_are_told_as_git_takes_them() {
+    let scene = scene(64, "sha1", Storage::Loose, Graph::None);
+    let (blob, below) = (&scene.blobs[0], &scene.trees[5]);
+    let padded = format!("{}100644", "0".repeat(30));
+    for (mode, id) in [
+        ("100664", blob),
+        ("100600", blob),
+        ("100775", blob),
+        ("120777", blob),
+        ("40755", below),
+        (&padded, blob),
+        ("777", blob),
+        ("0", blob),
+        ("10000", below),
+        ("17777777777", blob),
+        ("160777", blob),
+    ] {
+        let root = tree(&scene, mode, id);
+        for words in [
+            &["cat-file", "-p", &root][..],
+            &["rev-list", "--objects", &root],
+            &["rev-list", "--objects", "--count", &root],
+        ] {
+            let [git, ours] = both(&scene, words, "");
+            assert_eq!(git, ours, "{mode}: {words:?}");
+        }
+        let words = ["cat-file", "--batch-check=%(objectname) %(objectmode)"];
+        let [git, ours] = both(&scene, &words, &format!("{root}:foo\n"));
+        match git.code {
+            0 => assert_eq!(git, ours, "{mode}"),
+            _ => hedgerow_testkit::skip("this git does not know %(objectmode)"),
+        }
+    }
+    for mode in ["", "8", "100648", "-1"] {
+        let root = tree(&scene, mode, blob);
+        for outcome in both(&scene, &["rev-list", "--objects", &root], "") {
+            assert_eq!(outcome.code, 128, "{mode}: {outcome:?}");
+        }
+    }
+}
+
 fn loose_path(scene: &Scene, id: &str) -> PathBuf {
     let objects = scene.root.join(".git/objects");
     objects.join(&id[..2]).join(&id[2..])

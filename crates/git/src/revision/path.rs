@@ -3,6 +3,7 @@
 use super::{failed, Resolver};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_object::{TreeEntries, TreeFault};
 use hedgerow_pack::{ObjectId, ObjectKind};
 
 impl Resolver<'_> {
@@ -49,14 +50,15 @@ impl Resolver<'_> {
 
     pub(super) fn entry(&self, tree: &ObjectId, name: &BStr) -> Result<Option<(ObjectId, u32)>> {
         let (_, content) = self.repository.read_object(tree)?;
-        for entry in gix_object::TreeRefIter::from_bytes(&content, self.repository.hash_kind()) {
-            let entry = entry.map_err(|error| Error::CorruptObject {
-                kind: "tree",
-                id: *tree,
-                reason: error.probable_cause().to_string(),
-            })?;
-            if entry.filename == name {
-                return Ok(Some((entry.oid.to_owned(), entry.mode.value().into())));
+        let mut entries = TreeEntries::new(&content, self.repository.hash_kind());
+        let corrupt = |fault: TreeFault| Error::CorruptObject {
+            kind: "tree",
+            id: *tree,
+            reason: fault.reason().into(),
+        };
+        while let Some(entry) = entries.next_entry().map_err(corrupt)? {
+            if entry.name == name {
+                return Ok(Some((entry.id.to_owned(), entry.mode)));
             }
         }
         Ok(None)

@@ -1,6 +1,8 @@
 use bstr::ByteSlice;
 use gix_hash::oid;
-use hedgerow_object::{compare_places, RawTreeEntries, TreeProblem};
+use hedgerow_object::{
+    canonical_mode, compare_places, mode_of_digits, RawTreeEntries, TreeProblem,
+};
 use hedgerow_tree::{check_name, EntryKind, NameRules};
 use std::cmp::Ordering;
 
@@ -57,28 +59,17 @@ fn reason(problem: TreeProblem) -> &'static str {
     }
 }
 
-/// The type bits decide; of a file's permission bits only the owner's execute bit counts, since
-/// old versions of git wrote others.
-fn kind(mode: &[u8]) -> Result<EntryKind, String> {
-    let unknown = || format!("an entry has the mode '{}'", mode.as_bstr());
-    if mode.is_empty() || mode.len() > 7 {
-        return Err(unknown());
-    }
-    let mut bits: u32 = 0;
-    for digit in mode {
-        match digit {
-            b'0'..=b'7' => bits = bits << 3 | u32::from(digit - b'0'),
-            _ => return Err(unknown()),
-        }
-    }
-    match bits & 0o170000 {
-        0o040000 => Ok(EntryKind::Directory),
-        0o100000 if bits & 0o100 != 0 => Ok(EntryKind::Executable),
-        0o100000 => Ok(EntryKind::File),
-        0o120000 => Ok(EntryKind::Symlink),
-        0o160000 => Ok(EntryKind::Gitlink),
-        _ => Err(unknown()),
-    }
+/// What git takes the mode for, whose digits are given.
+fn kind(digits: &[u8]) -> Result<EntryKind, String> {
+    let unknown = || format!("an entry has the mode '{}'", digits.as_bstr());
+    let mode = mode_of_digits(digits).ok_or_else(unknown)?;
+    Ok(match canonical_mode(mode) {
+        0o040_000 => EntryKind::Directory,
+        0o100_644 => EntryKind::File,
+        0o100_755 => EntryKind::Executable,
+        0o120_000 => EntryKind::Symlink,
+        _ => EntryKind::Gitlink,
+    })
 }
 
 /// How the places of two entries in a tree compare. An entry of an index that stands for a whole
@@ -129,10 +120,14 @@ mod tests {
             ("40000", "d"),
             ("160000", "e"),
             ("100664", "f"),
+            ("60000", "g"),
+            ("0000000000100755", "h"),
         ]);
         use EntryKind::*;
-        let kinds = [File, Executable, Symlink, Directory, Gitlink, File];
-        let names = ["a", "b", "c", "d", "e", "f"].map(String::from);
+        let kinds = [
+            File, Executable, Symlink, Directory, Gitlink, File, Gitlink, Executable,
+        ];
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h"].map(String::from);
         assert_eq!(read(&content), Ok(names.into_iter().zip(kinds).collect()));
     }
 
@@ -171,7 +166,7 @@ mod tests {
 
     #[test]
     fn strange_modes_are_errors() {
-        for mode in ["", "1006440000", "100648", "60000", "0", "-1"] {
+        for mode in ["", "100648", "-1", "x"] {
             assert!(read(&tree(&[(mode, "a")])).is_err(), "{mode:?}");
         }
     }

@@ -55,7 +55,7 @@ fn names_that_lead_elsewhere_are_refused() {
         ],
         [("100644", b"a", &blob), ("100644", b"a", &blob)],
         [("100644", b"a", &blob), ("40000", b"a", &blob)],
-        [("100644", b"a", &blob), ("60000", b"b", &blob)],
+        [("100644", b"a", &blob), ("60008", b"b", &blob)],
     ] {
         let bad = tree(&repo, &entries);
         let error = repo.refusal(&bad);

@@ -335,6 +335,7 @@ fn what_objects_refer_to() {
         let tag = |object: &ObjectId, kind: &str| {
             format!("object {object}\ntype {kind}\ntag x\ntagger {WHO}\n\nx\n")
         };
+        let padded = format!("{}100644", "0".repeat(30));
         let cases: Vec<(u8, Vec<u8>)> = vec![
             (TREE, tree(&[("100644", "a", &blob)])),
             (TREE, tree(&[("100644", "a", &local)])),
@@ -343,6 +344,19 @@ fn what_objects_refer_to() {
             (TREE, tree(&[("40000", "a", &local)])),
             (TREE, tree(&[("100644", "a", &empty)])),
             (TREE, tree(&[("160000", "a", &nowhere)])),
+            // What git cannot read, and modes that it takes for a file's or a submodule's.
+            (TREE, tree(&[("100644", "", &blob), ("100644", "a", &blob)])),
+            (TREE, tree(&[("", "a", &blob)])),
+            (TREE, tree(&[("100648", "a", &blob)])),
+            (TREE, tree(&[("100644", "a", &blob)])[..20].to_vec()),
+            (TREE, b"100644 a".to_vec()),
+            (TREE, tree(&[("100664", "a", &nowhere)])),
+            (TREE, tree(&[(&padded, "a", &blob)])),
+            (TREE, tree(&[(&padded, "a", &nowhere)])),
+            (TREE, tree(&[("777", "a", &nowhere)])),
+            (TREE, tree(&[("0", "a", &blob)])),
+            (TREE, tree(&[("10000", "a", &local)])),
+            (TREE, tree(&[("17777777777", "a", &nowhere)])),
             (COMMIT, commit(&empty).into_bytes()),
             (COMMIT, commit(&blob).into_bytes()),
             (COMMIT, commit(&local).into_bytes()),

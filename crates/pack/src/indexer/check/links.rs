@@ -1,10 +1,7 @@
 use super::super::Grafted;
-use super::{tree, Findings};
+use super::Findings;
 use gix_hash::{oid, Kind};
-use hedgerow_object::ObjectKind;
-use hedgerow_object::{CommitRef, TagRef};
-
-const TYPE_BITS: u32 = 0o170_000;
+use hedgerow_object::{CommitRef, ObjectKind, TagRef, TreeEntries};
 
 /// Notes what the object `id` refers to; `None` if it cannot be parsed as one of its kind.
 pub(super) fn collect(
@@ -23,15 +20,11 @@ pub(super) fn collect(
 }
 
 fn of_tree(content: &[u8], hash: Kind, findings: &mut Findings) -> Option<()> {
-    for entry in tree::entries(content, hash) {
-        let entry = entry?;
-        let kind = match entry.mode & TYPE_BITS {
-            0o160_000 => continue,
-            0o040_000 => ObjectKind::Tree,
-            0o100_000 | 0o120_000 => ObjectKind::Blob,
-            _ => return None,
-        };
-        findings.link(entry.id.to_owned(), Some(kind));
+    let mut entries = TreeEntries::new(content, hash);
+    while let Some(entry) = entries.next_entry().ok()? {
+        if let Some(kind) = entry.object_kind() {
+            findings.link(entry.id.to_owned(), Some(kind));
+        }
     }
     Some(())
 }

@@ -2,7 +2,7 @@ use super::report::Reports;
 use super::severity::Rule;
 use super::Findings;
 use gix_hash::{oid, Kind};
-use hedgerow_object::RawTreeEntries;
+use hedgerow_object::{mode_of_digits, RawTreeEntries};
 use hedgerow_tree::{is_any_dot_git, is_dot_file, DotFile};
 
 const TYPE_BITS: u32 = 0o170_000;
@@ -13,38 +13,26 @@ const NAME_BYTES: usize = 4096;
 
 /// One entry of a tree.
 #[derive(Clone, Copy)]
-pub(super) struct Entry<'t> {
+struct Entry<'t> {
     /// The octal digits.
     pub digits: &'t [u8],
+    /// Their number: its last 16 bits.
     pub mode: u32,
     pub name: &'t [u8],
     pub id: &'t oid,
 }
 
-/// The entries of a tree; `None` for what cannot be parsed as one. Names may be empty.
-pub(super) fn entries(content: &[u8], hash: Kind) -> impl Iterator<Item = Option<Entry<'_>>> {
+/// The entries of a tree; `None` for what cannot be parsed as one, also if a name is empty.
+fn entries(content: &[u8], hash: Kind) -> impl Iterator<Item = Option<Entry<'_>>> {
     RawTreeEntries::new(content, hash).map(|raw| {
-        let raw = raw.ok()?;
+        let raw = raw.ok().filter(|raw| !raw.name.is_empty())?;
         Some(Entry {
             digits: raw.mode,
-            mode: mode(raw.mode)?,
+            mode: mode_of_digits(raw.mode)?,
             name: raw.name,
             id: raw.id,
         })
     })
-}
-
-/// The number that `digits` stand for, as git keeps it: the last 16 bits.
-fn mode(digits: &[u8]) -> Option<u32> {
-    // More digits than this are never a mode.
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
-    }
-    let octal = |mode: u32, digit: &u8| match digit {
-        b'0'..=b'7' => Some(mode.wrapping_mul(8).wrapping_add(u32::from(digit - b'0'))),
-        _ => None,
-    };
-    Some(digits.iter().try_fold(0, octal)? & 0xffff)
 }
 
 /// What is wrong with any of the entries; told once each.
@@ -72,8 +60,7 @@ pub(super) fn check(
     let mut before: Option<Entry<'_>> = None;
     let mut candidates = Vec::new();
     for entry in entries(content, hash) {
-        // Git's parser takes a tree with an empty name for a broken one.
-        let Some(entry) = entry.filter(|entry| !entry.name.is_empty()) else {
+        let Some(entry) = entry else {
             reports.add(Rule::BadTree, "cannot be parsed as a tree");
             break;
         };

@@ -91,10 +91,10 @@ impl MetTrees {
     /// Passes to `meet` the entries of `tree`, but for those that it shares with the one it is
     /// like, if that is remembered, or else with the last one at its path; each with what had its
     /// name in that. Fails if an entry is malformed, or with `meet`.
-    pub fn meet_new<'d, E: From<Malformed>>(
+    pub fn meet_new<E: From<Malformed>>(
         &mut self,
-        tree: NewTree<'d>,
-        mut meet: impl FnMut(TreeEntry<'d>, Option<TreeEntry<'_>>) -> Result<(), E>,
+        tree: NewTree<'_>,
+        mut meet: impl FnMut(TreeEntry<'_>, Option<TreeEntry<'_>>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut meeting = self.begin(tree);
         while let Some((entry, before)) = meeting.next_entry()? {
@@ -106,13 +106,15 @@ impl MetTrees {
 
     /// Begins what [`MetTrees::meet_new`] does, for those who meet other trees before they have met
     /// all entries of this one.
-    pub fn begin<'d>(&self, tree: NewTree<'d>) -> Meeting<'d> {
+    pub fn begin(&self, tree: NewTree<'_>) -> Meeting {
         let last = || self.trees.get(self.last.get(&tree.key)?);
         let before = tree.like.and_then(|like| self.trees.get(like));
         let before = before.or_else(last).cloned().unwrap_or_default();
         Meeting {
             bounds: Vec::with_capacity(before.bounds.len() + 8),
-            tree,
+            id: *tree.id,
+            key: tree.key,
+            content: Arc::clone(tree.content),
             at: 0,
             old: Cursor {
                 tree: before,
@@ -122,17 +124,19 @@ impl MetTrees {
     }
 
     /// Remembers a tree whose entries have all been met.
-    pub fn end(&mut self, meeting: Meeting<'_>) {
+    pub fn end(&mut self, meeting: Meeting) {
         let Meeting {
-            tree,
+            id,
+            key,
+            content,
             mut bounds,
             at,
             ..
         } = meeting;
         bounds.push(at as u32);
-        self.keep(tree.id, tree.content, bounds, false);
-        let replaced = self.last.insert(tree.key, *tree.id);
-        if let Some(replaced) = replaced.filter(|id| self.keeps_last_only && id != tree.id) {
+        self.keep(&id, &content, bounds, false);
+        let replaced = self.last.insert(key, id);
+        if let Some(replaced) = replaced.filter(|last| self.keeps_last_only && *last != id) {
             self.forget(&replaced);
         }
     }
@@ -172,25 +176,27 @@ impl MetTree {
 
 /// A tree some of whose entries have been met.
 #[derive(Debug)]
-pub(crate) struct Meeting<'d> {
-    tree: NewTree<'d>,
+pub(crate) struct Meeting {
+    id: ObjectId,
+    key: PathKey,
+    content: Arc<[u8]>,
     bounds: Vec<u32>,
     /// The start of the next entry.
     at: usize,
     old: Cursor,
 }
 
-impl<'d> Meeting<'d> {
+impl Meeting {
     /// The next entry that is not shared, and what had its name in the tree that this one is compared
     /// with.
     pub fn next_entry(
         &mut self,
-    ) -> Result<Option<(TreeEntry<'d>, Option<TreeEntry<'_>>)>, Malformed> {
-        let (content, hash) = (self.tree.content, self.tree.id.kind());
+    ) -> Result<Option<(TreeEntry<'_>, Option<TreeEntry<'_>>)>, Malformed> {
+        let (content, hash) = (&self.content, self.id.kind());
         self.at += self.old.skip_common(content, self.at, &mut self.bounds);
         let (_, rest) = content.split_at(self.at);
         let mut entries = TreeEntries::new(rest, hash);
-        let Some(entry) = entries.next_of(self.tree.id)? else {
+        let Some(entry) = entries.next_of(&self.id)? else {
             return Ok(None);
         };
         self.bounds.push(self.at as u32);

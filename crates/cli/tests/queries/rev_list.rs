@@ -1,6 +1,6 @@
 use super::both;
 use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
-use hedgerow_testkit::Random;
+use hedgerow_testkit::{git, Random};
 
 /// Options that may come together in any number. Left out is what git itself changed since the
 /// oldest version that tests are run with, and what that one fails at.
@@ -379,5 +379,51 @@ fn large_directories_of_which_little_changes() {
         &["large/0~9:d", "^large/0~30:d"],
     ] {
         compare(&scene, &[&["rev-list", "--objects"], words].concat(), "");
+    }
+}
+
+/// Directories as deep as git allows are listed as git lists them, and deeper ones refused: nothing
+/// recurses into them.
+#[test]
+fn deep_trees_are_listed_up_to_the_limit() {
+    const LIMIT: usize = 2048;
+    let scene = scene(34, "sha1", Storage::Loose, Graph::None);
+    let mut stream = String::new();
+    for depth in [LIMIT, LIMIT + 1] {
+        let path = "d/".repeat(depth);
+        stream += &format!(
+            "commit refs/heads/deep{depth}\ncommitter a <a@b> 1 +0000\ndata 1\nx\n\
+             M 100644 inline {path}f\ndata 1\nx\nM 100644 inline d/d/g\ndata 1\ny\n"
+        );
+    }
+    git(&scene.root, &["fast-import", "--quiet"], stream.as_bytes());
+    let tips = [format!("deep{LIMIT}"), format!("deep{}", LIMIT + 1)];
+    for options in [
+        &["--no-object-names"][..],
+        &["--missing=print"],
+        &["--filter=blob:none"],
+        &["--filter=tree:5", "--filter-print-omitted"],
+        &["--count"],
+    ] {
+        for (tip, code) in tips.iter().zip([0, 128]) {
+            let words = [&["rev-list", "--objects", tip], options].concat();
+            let [theirs, ours] = both(&scene, &words, "");
+            let stderr = (&theirs.stderr, &ours.stderr);
+            assert_eq!(
+                (theirs.code, ours.code),
+                (code, code),
+                "{words:?}: {stderr:?}"
+            );
+            assert_eq!(stderr.0, stderr.1, "{words:?}");
+            let sorted = |output: &[u8]| {
+                let text = String::from_utf8_lossy(output);
+                let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            if code == 0 {
+                assert_eq!(sorted(&theirs.stdout), sorted(&ours.stdout), "{words:?}");
+            }
+        }
     }
 }

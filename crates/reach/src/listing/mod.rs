@@ -7,7 +7,7 @@ use crate::commits::{flag, State};
 use crate::filter::{FilterState, Situation, Verdict};
 use crate::ids::IdHashBuilder;
 use crate::marks::{mark, Meeting, MissingObject};
-use crate::met_trees::{MetTrees, PathKey};
+use crate::met_trees::MetTrees;
 use crate::request::{Missing, Objects};
 use crate::walk::{Pending, Walk, WalkedCommit};
 use crate::{Error, Result};
@@ -61,6 +61,7 @@ struct Listing<'w, 's, V> {
     needs_sizes: bool,
     visitor: &'w mut V,
     path: Vec<u8>,
+    /// How many trees are open.
     depth: usize,
     /// The last tree at each path, whose entries are finished; of use without a filter only.
     met: MetTrees,
@@ -161,14 +162,13 @@ impl<V: Visitor> Listing<'_, '_, V> {
                 Meeting::OtherKind => return Err(self.met_as_another(&id, object.kind).into()),
             };
             let found = Found { id, position };
-            self.depth = 0;
             match object.kind {
                 ObjectKind::Tag => {
                     let is_reached = self.is_reached(&id);
                     let verdict = self.judge(Situation::Tag, &id, is_reached);
                     self.apply(verdict, &found, ObjectKind::Tag, name)?;
                 }
-                ObjectKind::Tree => self.tree(&found, name, PathKey::default())?,
+                ObjectKind::Tree => self.tree(&found, name)?,
                 ObjectKind::Blob => self.blob(&found, name)?,
                 ObjectKind::Commit => {}
             }

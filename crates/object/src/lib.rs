@@ -21,7 +21,7 @@ pub use header::{hash_object, EncodedHeader, ObjectHeader};
 pub use kind::ObjectKind;
 pub use line::{parse_id, split_line};
 pub use quoted::split_quoted;
-pub use tag::TagRef;
+pub use tag::{CycleGuard, TagRef};
 pub use tree::{
     canonical_mode, compare_places, mode_of_digits, RawTreeEntries, RawTreeEntry, TreeEntries,
     TreeEntry, TreeFault, TreeProblem,

@@ -49,6 +49,41 @@ fn take_line<'d>(rest: &mut &'d [u8], start: &[u8]) -> Option<&'d [u8]> {
     Some(line)
 }
 
+/// Notices when a chain of tags leads back to where it was. By their ids alone no chain can, but where
+/// other objects are read in the place of some, it may. Takes constant memory.
+#[derive(Clone, Copy, Debug)]
+pub struct CycleGuard {
+    /// An object that was passed.
+    passed: ObjectId,
+    steps: u64,
+    /// After so many steps the object passed next is remembered instead.
+    limit: u64,
+}
+
+impl CycleGuard {
+    /// For a chain that starts at `id`.
+    pub fn new(id: &oid) -> Self {
+        CycleGuard {
+            passed: id.to_owned(),
+            steps: 0,
+            limit: 1,
+        }
+    }
+
+    /// Whether the chain, which leads on to `id`, is known to be a cycle. One that is gets known.
+    pub fn is_cycle(&mut self, id: &oid) -> bool {
+        if *self.passed == *id {
+            return true;
+        }
+        self.steps += 1;
+        if self.steps == self.limit {
+            self.passed = id.to_owned();
+            (self.steps, self.limit) = (0, self.limit.saturating_mul(2));
+        }
+        false
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +104,36 @@ mod tests {
         }
         let odd = text.replace("tree", "thing");
         assert!(TagRef::parse(&id, odd.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn every_cycle_is_noticed_and_nothing_else() {
+        let id = |number: u32| {
+            let mut bytes = [0; 20];
+            bytes[..4].copy_from_slice(&number.to_be_bytes());
+            ObjectId::from_bytes_or_panic(&bytes)
+        };
+        for (lead, length) in [(0, 1), (0, 2), (1, 1), (5, 3), (100, 7), (3, 1000)] {
+            let mut guard = CycleGuard::new(&id(0));
+            let after = |at: u32| match at + 1 {
+                next if next == lead + length => lead,
+                next => next,
+            };
+            let mut at = 0;
+            let mut steps = 0;
+            loop {
+                at = after(at);
+                steps += 1;
+                if guard.is_cycle(&id(at)) {
+                    break;
+                }
+            }
+            assert!(
+                steps >= length && steps <= 4 * (lead + length),
+                "{lead} {length}: {steps}"
+            );
+        }
+        let mut guard = CycleGuard::new(&id(0));
+        assert!((1..100_000).all(|at| !guard.is_cycle(&id(at))));
     }
 }

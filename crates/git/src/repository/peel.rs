@@ -2,10 +2,8 @@
 
 use super::Repository;
 use crate::{Error, Result};
+use hedgerow_object::CycleGuard;
 use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
-
-/// A chain of tags longer than this is refused.
-const TAG_DEPTH: usize = 1000;
 
 impl Repository {
     /// What `id` leads to: past all tags for `None`, else the object of the kind `wanted` on the
@@ -35,12 +33,13 @@ impl Repository {
     pub fn tag_chain(&self, id: &oid) -> Result<(Vec<ObjectId>, ObjectId)> {
         let mut id = id.to_owned();
         let mut tags = Vec::new();
+        let mut guard = CycleGuard::new(&id);
         while self.object_kind(&id)? == ObjectKind::Tag {
-            if tags.len() == TAG_DEPTH {
-                return Err(too_long(id));
-            }
             tags.push(id);
             id = self.tag_target(&id)?;
+            if guard.is_cycle(&id) {
+                return Err(endless(id));
+            }
         }
         Ok((tags, id))
     }
@@ -62,7 +61,8 @@ impl Peeler<'_> {
     /// As [`Repository::peel`].
     pub fn peel(&mut self, id: &oid, wanted: Option<ObjectKind>) -> Result<Option<ObjectId>> {
         let mut id = id.to_owned();
-        for _ in 0..TAG_DEPTH {
+        let mut guard = CycleGuard::new(&id);
+        loop {
             let kind = self.kind(&id)?;
             if wanted == Some(kind) || (wanted.is_none() && kind != ObjectKind::Tag) {
                 return Ok(Some(id));
@@ -74,8 +74,10 @@ impl Peeler<'_> {
                 }
                 _ => return Ok(None),
             }
+            if guard.is_cycle(&id) {
+                return Err(endless(id));
+            }
         }
-        Err(too_long(id))
     }
 
     fn kind(&mut self, id: &oid) -> Result<ObjectKind> {
@@ -88,10 +90,10 @@ impl Peeler<'_> {
     }
 }
 
-fn too_long(id: ObjectId) -> Error {
+fn endless(id: ObjectId) -> Error {
     Error::CorruptObject {
         kind: "tag",
         id,
-        reason: "it starts a chain of tags that is too long".into(),
+        reason: "it starts a chain of tags that has no end".into(),
     }
 }

@@ -4,11 +4,9 @@ use crate::shares::in_shares;
 use crate::source::Source;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
-use hedgerow_object::{Malformed, TagRef};
+use hedgerow_object::{CycleGuard, Malformed, TagRef};
 use hedgerow_pack::{Bitmaps, ObjectKind, Reader};
 
-/// Maximum length of a chain of annotated tags.
-const TAG_DEPTH: usize = 1000;
 /// Length of the beginning of a tag that contains its target, in bytes: the lines `object`, with an
 /// id in hexadecimal digits, and `type`.
 const TAG_TARGET_BYTES: usize = 7 + 64 + 1 + 5 + 6 + 1;
@@ -103,7 +101,8 @@ fn follow(
     let mut id = *tip;
     // The kind that the previous tag gives.
     let mut named: Option<ObjectKind> = None;
-    for _ in 0..TAG_DEPTH {
+    let mut guard = CycleGuard::new(&id);
+    loop {
         let known = bitmaps.and_then(|bitmaps| Some((bitmaps, bitmaps.order().bit(&id)?)));
         let bit = known.map(|(_, bit)| bit);
         let end = Marked { id, bit };
@@ -133,7 +132,9 @@ fn follow(
             return Ok(Some(Followed { tags, end, kind }));
         }
         // Nearly every chain has one tag.
-        tags.reserve_exact(1);
+        if tags.is_empty() {
+            tags.reserve_exact(1);
+        }
         tags.push(end);
         let start = reader.leading(location, &mut start);
         let (target, kind) = match TagRef::leading(&id, start) {
@@ -144,7 +145,9 @@ fn follow(
             }
         };
         (id, named) = (target, Some(kind));
+        if guard.is_cycle(&id) {
+            let reason = "it starts a chain of tags that has no end";
+            return Err(Malformed::new(ObjectKind::Tag, tip, reason).into());
+        }
     }
-    let reason = "it starts a chain of tags that is too long";
-    Err(Malformed::new(ObjectKind::Tag, tip, reason).into())
 }

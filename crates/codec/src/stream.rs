@@ -53,6 +53,15 @@ impl StreamInflater {
     /// number of bytes written, which is less than the length of `output` only if the content is
     /// shorter.
     pub fn prefix(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
+        match self.leading(input, output)? {
+            (written, true) => Ok(written),
+            (_, false) => Err(Error::Truncated),
+        }
+    }
+
+    /// As [`StreamInflater::prefix`], also of a stream that is cut off before `output` is full: then with
+    /// `false`.
+    pub fn leading(&mut self, input: &[u8], output: &mut [u8]) -> Result<(usize, bool)> {
         self.reset();
         let (mut consumed, mut written) = (0, 0);
         while written < output.len() {
@@ -64,10 +73,10 @@ impl StreamInflater {
                 break;
             }
             if step.consumed == 0 && step.written == 0 {
-                return Err(Error::Truncated);
+                return Ok((written, false));
             }
         }
-        Ok(written)
+        Ok((written, true))
     }
 }
 
@@ -99,6 +108,9 @@ mod tests {
         assert_eq!(&short, b"blob 5");
         let mut long = [0; 64];
         assert_eq!(inflater.prefix(&stream, &mut long), Ok(12));
+        let cut = &stream[..stream.len() - 1];
+        assert_eq!(inflater.leading(cut, &mut long), Ok((12, false)));
+        assert_eq!(inflater.leading(&stream, &mut long), Ok((12, true)));
         assert_eq!(&long[..12], b"blob 5\0hello");
         assert_eq!(
             inflater.prefix(&stream[..stream.len() - 6], &mut long),

@@ -52,6 +52,30 @@ impl ReadFile {
         Ok(file)
     }
 
+    /// Opens the regular file `path`, following links. Anything else is an error, and not waited for.
+    pub fn open_regular(path: &Path) -> Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let opened = obtain(|| {
+            fault::check(Op::Open)?;
+            let opened = match rustix::fs::open(path, flags | OFlags::NONBLOCK, Mode::empty()) {
+                // Another process has a lease on the file.
+                Err(Errno::AGAIN) => rustix::fs::open(path, flags, Mode::empty()),
+                opened => opened,
+            };
+            let fd = opened?;
+            match FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) {
+                FileType::RegularFile => Ok(fd),
+                FileType::Directory => Err(Errno::ISDIR.into()),
+                _ => Err(io::Error::other("it is not a regular file")),
+            }
+        });
+        let path = path.to_owned();
+        match opened {
+            Ok(fd) => Ok(ReadFile { fd, path }),
+            Err(source) => Err(Error::new("open", path, source)),
+        }
+    }
+
     fn set_blocking(&self) -> Result<()> {
         rustix::fs::fcntl_setfl(&self.fd, OFlags::empty()).map_err(|source| self.not_opened(source))
     }

@@ -15,10 +15,10 @@ pub struct MappedFile {
 }
 
 impl MappedFile {
-    /// Maps the file at `path`; its pages are read when they are touched. An empty file is an empty
+    /// Maps the regular file at `path`; its pages are read when they are touched. An empty file is an empty
     /// map.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = ReadFile::open(path)?;
+        let file = ReadFile::open_regular(path)?;
         let stat = file.stat()?;
         let map = match stat.size {
             0 => MappedFile {

@@ -26,13 +26,14 @@ impl ObjectHeader {
     /// Parses `kind SP size NUL` at the start of `data`. Returns it and its length in bytes; `None`
     /// if it is not as git writes it, or not whole.
     pub fn parse(data: &[u8]) -> Option<(Self, usize)> {
-        let end = data.iter().position(|byte| *byte == 0)?;
-        let header = data.get(..end)?;
-        let space = header.iter().position(|byte| *byte == b' ')?;
-        let (name, digits) = header.split_at(space);
+        let (name, size, length) = split(data)?;
         let kind = ObjectKind::from_name(name)?;
-        let size = parse_size(digits.get(1..)?)?;
-        Some((ObjectHeader { kind, size }, end + 1))
+        Some((ObjectHeader { kind, size }, length))
+    }
+
+    /// Whether all of a header at the start of `data` is right but the kind.
+    pub fn is_of_unknown_kind(data: &[u8]) -> bool {
+        split(data).is_some_and(|(name, ..)| ObjectKind::from_name(name).is_none())
     }
 
     /// The bytes that [`ObjectHeader::parse`] reads.
@@ -77,6 +78,15 @@ pub fn hash_object(hash: Kind, kind: ObjectKind, content: &[u8]) -> Option<Objec
     let mut hasher = ObjectHeader { kind, size }.start_hash(hash);
     hasher.update(content);
     hasher.try_finalize().ok()
+}
+
+/// The kind and the size that `data` starts with, and their length in bytes with the NUL.
+fn split(data: &[u8]) -> Option<(&[u8], u64, usize)> {
+    let end = data.iter().position(|byte| *byte == 0)?;
+    let header = data.get(..end)?;
+    let space = header.iter().position(|byte| *byte == b' ')?;
+    let (name, digits) = header.split_at(space);
+    Some((name, parse_size(digits.get(1..)?)?, end + 1))
 }
 
 /// A decimal number without leading zeros, as git demands.

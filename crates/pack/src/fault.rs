@@ -66,6 +66,9 @@ pub enum Fault {
     /// A loose object that does not start with a kind and a size.
     #[error("bad header of a loose object")]
     LooseHeader,
+    /// A loose object that starts as one should, but with a kind that does not exist.
+    #[error("unknown kind of a loose object")]
+    LooseKind,
     /// Bytes after the end of a loose object.
     #[error("garbage at the end of a loose object")]
     LooseGarbage,

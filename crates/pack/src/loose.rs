@@ -43,16 +43,19 @@ pub(crate) fn list(
 }
 
 /// Reads the header of the loose object whose file starts with `input`. Returns it and its own
-/// length.
+/// length. The end of the stream may be missing.
 pub(crate) fn header(
     inflater: &mut StreamInflater,
     input: &[u8],
 ) -> Result<(ObjectHeader, usize), Fault> {
     let mut start = [0; ObjectHeader::MAX_BYTES];
-    let length = inflater.prefix(input, &mut start)?;
+    let (length, _) = inflater.leading(input, &mut start)?;
     let start = start.get(..length);
     let start = start.expect("no more is inflated than there is room for");
-    ObjectHeader::parse(start).ok_or(Fault::LooseHeader)
+    ObjectHeader::parse(start).ok_or_else(|| match ObjectHeader::is_of_unknown_kind(start) {
+        true => Fault::LooseKind,
+        false => Fault::LooseHeader,
+    })
 }
 
 /// How a loose object is written.

@@ -1,4 +1,5 @@
 use super::both;
+use hedgerow::plumbing::codec::deflate;
 use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
 
 const FORMATS: [&str; 5] = [
@@ -255,6 +256,11 @@ fn a_damaged_object_does_not_hide_the_others() {
         (b"", false),
         (&whole[..60], true),
         (&[&[0x78, 0x9c][..], &[0xff; 40]].concat(), false),
+        (&deflate(&b"junk".repeat(20), 1), false),
+        (&deflate(b"blob  3\0abc", 1), false),
+        (&deflate(b"blob 03\0abc", 1), false),
+        (&deflate(b"blob -1\0abc", 1), false),
+        (&deflate(b"blob 3", 1), false),
     ] {
         put(content);
         for words in [
@@ -276,4 +282,148 @@ fn a_damaged_object_does_not_hide_the_others() {
             assert_eq!(here.code == 128, hides && has_contents, "{words:?}");
         }
     }
+}
+
+/// What a loose object says of itself is told, though the end of its file is missing.
+#[test]
+fn the_header_of_an_object_that_is_cut_off_is_told() {
+    let scene = scene(26, "sha1", Storage::Loose, Graph::None);
+    let path = |id: &str| {
+        scene
+            .root
+            .join(format!(".git/objects/{}/{}", &id[..2], &id[2..]))
+    };
+    let id = scene.git(&["hash-object", "-w", "--stdin"]);
+    let id = String::from_utf8(id).unwrap().trim().to_owned();
+    let whole = std::fs::read(path(&id)).unwrap();
+    std::fs::remove_file(path(&id)).unwrap();
+    std::fs::write(path(&id), &whole[..whole.len() - 3]).unwrap();
+    for words in [
+        &["-t", &id][..],
+        &["-s", &id],
+        &["--batch-check"],
+        &["--batch"],
+        &["-p", &id],
+    ] {
+        let words = [&["cat-file"][..], words].concat();
+        let [git, here] = both(&scene, &words, &format!("{id}\n"));
+        assert_eq!(here.code, git.code, "{words:?}: {}", here.stderr);
+        assert_eq!(here.stdout, git.stdout, "{words:?}");
+    }
+}
+
+/// Nothing is waited for, and nothing read without an end, in the place of a loose object.
+#[test]
+fn what_is_no_file_is_no_object() {
+    let scene = scene(27, "sha1", Storage::Loose, Graph::None);
+    let id = &scene.blobs[0];
+    let path = scene
+        .root
+        .join(format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+    for kind in ["device", "fifo", "directory"] {
+        let _ = std::fs::remove_file(&path);
+        match kind {
+            "device" => std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
+            "directory" => std::fs::create_dir(&path).unwrap(),
+            _ => {
+                let made = std::process::Command::new("mkfifo").arg(&path).status();
+                assert!(made.unwrap().success());
+            }
+        }
+        for mode in ["-t", "-s", "-p", "blob"] {
+            let mut command = crate::HEDGEROW.command(&scene.root);
+            command.args(["cat-file", mode, id]);
+            let outcome = hedgerow_testkit::run(command);
+            outcome.assert_civil(kind);
+            assert_eq!(outcome.code, 128, "{kind} {mode}: {}", outcome.stderr);
+        }
+        for mode in ["--batch-check", "--batch"] {
+            let mut command = crate::HEDGEROW.command(&scene.root);
+            command.args(["cat-file", "--batch-all-objects", mode]);
+            let outcome = hedgerow_testkit::run(command);
+            let told = String::from_utf8_lossy(&outcome.stdout).into_owned();
+            assert_eq!(outcome.code, 0, "{kind} {mode}: {}", outcome.stderr);
+            assert!(told.contains(&format!("{id} missing\n")), "{kind} {mode}");
+        }
+    }
+}
+
+/// A file that is far larger than what it declares is not read.
+#[test]
+fn no_more_is_read_of_a_loose_object_than_it_declares() {
+    let scene = scene(28, "sha1", Storage::Loose, Graph::None);
+    let id = &scene.blobs[0];
+    let path = scene
+        .root
+        .join(format!(".git/objects/{}/{}", &id[..2], &id[2..]));
+    let _ = std::fs::remove_file(&path);
+    std::fs::write(&path, deflate(b"blob 3\0abc", 1)).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let mut command = crate::HEDGEROW.command(&scene.root);
+    command.args(["cat-file", "-p", id]);
+    let outcome = hedgerow_testkit::run(command);
+    assert_eq!(outcome.code, 128, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("declared size 3 is not plausible"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// With `--batch-command`, all that follows a command is a name, whatever the format asks for.
+#[test]
+fn a_name_after_a_command_is_not_split() {
+    let scene = scene(29, "sha1", Storage::Loose, Graph::None);
+    let name = "a name";
+    std::fs::write(scene.root.join(name), "x\n").unwrap();
+    scene.git(&["add", name]);
+    let input = format!("info :{name}\ninfo HEAD some words\ncontents :{name}\ninfo HEAD\n");
+    for words in [
+        &["--batch-command=%(objectname) %(objecttype) [%(rest)]"][..],
+        &[
+            "--batch-command=%(objectname) %(objecttype) [%(rest)]",
+            "--buffer",
+        ],
+    ] {
+        let words = [&["cat-file"][..], words].concat();
+        compare(&scene, &words, &input, true);
+    }
+}
+
+/// A chain of tags may have any length.
+#[test]
+fn long_chains_of_tags_are_followed() {
+    let scene = scene(30, "sha1", Storage::Loose, Graph::None);
+    let mut stream = String::from("blob\nmark :1\ndata 1\nx\n");
+    let count = 1100;
+    for number in 1..=count {
+        stream += &format!(
+            "tag t{number}\nmark :{}\nfrom :{number}\ntagger a <a@b> 1 +0000\ndata 1\nx\n",
+            number + 1
+        );
+    }
+    hedgerow_testkit::git(
+        &scene.root,
+        &["fast-import", "--quiet", "--force"],
+        stream.as_bytes(),
+    );
+    for words in [
+        &["cat-file", "-t", "t1100^{}"][..],
+        &["cat-file", "blob", "t1100"],
+        &["rev-list", "--objects", "--count", "t1100"],
+        &[
+            "rev-list",
+            "--objects",
+            "--count",
+            "--use-bitmap-index",
+            "t1100",
+        ],
+    ] {
+        compare(&scene, words, "", true);
+    }
+    let mut command = crate::HEDGEROW.command(&scene.root);
+    command.args(["pack-objects", "--all", "--stdout", "-q"]);
+    let outcome = hedgerow_testkit::run(command);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
 }

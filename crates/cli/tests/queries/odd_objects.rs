@@ -197,6 +197,14 @@ fn what_only_a_broken_pack_has_is_missing() {
             "{words:?}: {told}"
         );
     }
+    // One that is named is missing, and the others are told.
+    let input = format!("{id}\n{}\n{id}:a\n{}\n", scene.blobs[0], scene.trees[0]);
+    for mode in ["--batch-check", "--batch"] {
+        let [git, ours] = both(&scene, &["cat-file", mode], &input);
+        assert_eq!(git.stdout, ours.stdout, "{mode}");
+        assert_eq!((git.code, ours.code), (0, 0), "{mode}: {ours:?}");
+        assert!(ours.stderr.contains("cannot be read"), "{mode}: {ours:?}");
+    }
 }
 
 /// Scripts name the empty tree to say "nothing" (`git diff-index $against`), where no object was written.

@@ -189,9 +189,10 @@ impl All<'_> {
 
     /// Whether this copy of an object is the one that a look-up by id finds.
     fn is_found(&self, item: &Item) -> Result<bool> {
-        let found = match self.id(item) {
-            Some(id) => self.store.locate(id)?,
-            None => None,
+        let found = match self.id(item).map(|id| self.store.locate(id)) {
+            Some(Err(error)) if !is_as_missing(&error) => return Err(error.into()),
+            Some(Ok(found)) => found,
+            _ => None,
         };
         Ok(found.is_some() && found == self.location(item))
     }

@@ -22,12 +22,12 @@ pub struct Subject<'a> {
     pub mode: Option<u32>,
 }
 
-/// Whether git would call an object missing whose kind and size cannot be read with this error. It ends
-/// at a kind that does not exist.
+/// Whether git would call an object missing that cannot be found, or whose kind and size cannot be read, with this error. It ends
+/// at a kind of a loose object that does not exist.
 pub fn is_as_missing(error: &Error) -> bool {
     match error {
-        Error::CorruptEntry { .. } => true,
-        Error::CorruptLoose { fault, .. } => *fault != Fault::LooseHeader,
+        Error::CorruptEntry { .. } | Error::UnusablePack { .. } => true,
+        Error::CorruptLoose { fault, .. } => *fault != Fault::LooseKind,
         _ => false,
     }
 }

@@ -82,7 +82,7 @@ impl<'r> NamedObjects<'r> {
                 self.queued.push((contents, object.to_vec()));
                 return Ok(ControlFlow::Continue(()));
             }
-            return self.write(object.as_bstr(), contents);
+            return self.write_named(object.as_bstr(), b"", contents);
         }
         if let Some(rest) = line.strip_prefix(b"mailmap") {
             let Some(value) = rest.strip_prefix(b" ") else {
@@ -115,7 +115,10 @@ impl<'r> NamedObjects<'r> {
             .repository
             .fetch_missing(&ids.flatten().collect::<Vec<_>>());
         for (contents, object) in queued {
-            if self.write(object.as_bstr(), contents)?.is_break() {
+            if self
+                .write_named(object.as_bstr(), b"", contents)?
+                .is_break()
+            {
                 break;
             }
         }
@@ -131,14 +134,6 @@ impl<'r> NamedObjects<'r> {
     /// If an object that is there cannot be read; everything before it was written. One of which not even
     /// kind and size can be read counts as missing, as with git.
     pub fn write(&mut self, line: &BStr, contents: bool) -> Result<ControlFlow<()>> {
-        let written = self.try_to_write(line, contents);
-        if written.is_err() {
-            let _ = self.output.flush();
-        }
-        written
-    }
-
-    fn try_to_write(&mut self, line: &BStr, contents: bool) -> Result<ControlFlow<()>> {
         let mut name = line;
         let mut rest: &[u8] = b"";
         if self.query.format.needs.rest {
@@ -148,15 +143,37 @@ impl<'r> NamedObjects<'r> {
                 rest = after.trim_start_with(|space| space == ' ' || space == '\t');
             }
         }
-        let (id, mode) = match self.resolve(name)? {
-            Resolved::Object(id, mode) => (id, mode),
-            Resolved::Nothing(word) => return Ok(self.say(name, word)),
-            Resolved::Link(word, path) => return Ok(self.say_path(name, word, path.as_bstr())),
+        self.write_named(name, rest, contents)
+    }
+
+    fn write_named(&mut self, name: &BStr, rest: &[u8], contents: bool) -> Result<ControlFlow<()>> {
+        let written = self.try_to_write(name, rest, contents);
+        if written.is_err() {
+            let _ = self.output.flush();
+        }
+        written
+    }
+
+    fn try_to_write(
+        &mut self,
+        name: &BStr,
+        rest: &[u8],
+        contents: bool,
+    ) -> Result<ControlFlow<()>> {
+        let (id, mode) = match self.resolve(name) {
+            Ok(Resolved::Object(id, mode)) => (id, mode),
+            Ok(Resolved::Nothing(word)) => return Ok(self.say(name, word)),
+            Ok(Resolved::Link(word, path)) => return Ok(self.say_path(name, word, path.as_bstr())),
+            Err(error) => return self.say_unread(name, error),
         };
         let found = self.repository.replacement(&id)?;
         let store = self.repository.objects();
         let is_elsewhere = mode == Some(SUBMODULE);
-        let location = match locate(self.repository, &found, !is_elsewhere)? {
+        let located = match locate(self.repository, &found, !is_elsewhere) {
+            Ok(located) => located,
+            Err(error) => return self.say_unread(name, error),
+        };
+        let location = match located {
             Some(location) => location,
             None if is_elsewhere => {
                 let id = id.to_string();
@@ -179,8 +196,7 @@ impl<'r> NamedObjects<'r> {
             Ok(None) => return Ok(self.say(name, "excluded")),
             Err(error) if is_as_missing(&error) => {
                 buffer.truncate(start);
-                self.output.tell(&error.into());
-                return Ok(self.say(name, "missing"));
+                return self.say_unread(name, error.into());
             }
             Err(error) => return Err(error.into()),
         }
@@ -195,6 +211,18 @@ impl<'r> NamedObjects<'r> {
             }
         }
         Ok(self.step())
+    }
+
+    /// That an object is missing which cannot be found or read for a reason that git passes over, and the
+    /// reason.
+    fn say_unread(&mut self, name: &BStr, error: Error) -> Result<ControlFlow<()>> {
+        match &error {
+            Error::Pack(reason) if is_as_missing(reason) => {
+                self.output.tell(&error);
+                Ok(self.say(name, "missing"))
+            }
+            _ => Err(error),
+        }
     }
 
     /// A replaced object keeps its own name.

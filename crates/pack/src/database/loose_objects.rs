@@ -47,7 +47,8 @@ impl ObjectStore {
         }
     }
 
-    /// Opens the file of a loose object.
+    /// Opens the file of a loose object. Nothing is waited for, and nothing read that has no end: it is a
+    /// regular file, maybe behind a link.
     pub(crate) fn open_loose(
         &self,
         directory: u32,
@@ -57,7 +58,7 @@ impl ObjectStore {
             .directories
             .get(directory as usize)
             .map(PathBuf::as_path);
-        hedgerow_fs::ReadFile::open(&loose::path(objects.unwrap_or("".as_ref()), id))
+        hedgerow_fs::ReadFile::open_regular(&loose::path(objects.unwrap_or("".as_ref()), id))
     }
 
     /// The length of the file of a loose object, if it is there.

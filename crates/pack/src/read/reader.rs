@@ -29,6 +29,12 @@ pub(crate) const HUGE_BYTES: usize = 16 << 20;
 /// The two lengths at the start of a delta take ten bytes each at most.
 const DELTA_HEADER_BYTES: usize = 20;
 
+/// The header of a loose object comes out of far fewer bytes than this.
+const LOOSE_HEADER_BYTES: usize = 512;
+/// So many bytes of a file for each one of its content are more than anybody writes: an object that is
+/// stored in blocks of a byte each takes six.
+const WORST_RATIO: u64 = 8;
+
 /// Why a built object is in the buffer of results, or is held.
 const BUILT: &str = "an object that was built is in the buffer of results";
 const HELD: &str = "an object is shared only while its base is held";
@@ -382,6 +388,18 @@ impl<'s> Reader<'s> {
         let unreadable = |error: hedgerow_fs::Error| Fault::Unreadable(error.to_string());
         let _traced = span("read file");
         let file = self.store.open_loose(directory, id).map_err(unreadable)?;
+        let size = file.stat().map_err(unreadable)?.size;
+        if size > SMALL_BYTES {
+            // Only as much is read as what it declares can take, compressed however badly.
+            self.input.resize(LOOSE_HEADER_BYTES, 0);
+            let length = file.read_at(&mut self.input, 0).map_err(unreadable)?;
+            let (input, _) = self.input.split_at(length);
+            let (header, _) = loose::header(&mut self.stream, input)?;
+            let most = header.size.saturating_mul(WORST_RATIO);
+            if size > most.max(SMALL_BYTES) {
+                return Err(Fault::Implausible(header.size));
+            }
+        }
         file.read_to_end(&mut self.input, self.limit)
             .map_err(unreadable)
     }
@@ -465,8 +483,7 @@ impl<'s> Reader<'s> {
     pub(crate) fn loose_header(&mut self, directory: u32, id: &oid) -> Result<ObjectHeader, Fault> {
         let unreadable = |error: hedgerow_fs::Error| Fault::Unreadable(error.to_string());
         let file = self.store.open_loose(directory, id).map_err(unreadable)?;
-        // The header comes out of far fewer bytes than this.
-        self.input.resize(512, 0);
+        self.input.resize(LOOSE_HEADER_BYTES, 0);
         let length = file.read(&mut self.input).map_err(unreadable)?;
         let (input, _) = self.input.split_at(length);
         Ok(loose::header(&mut self.stream, input)?.0)

@@ -215,6 +215,17 @@ fn what_a_remote_has_promised_may_be_missing() {
     let blob = &lossy.blobs[0];
     let path = format!(".git/objects/{}/{}", &blob[..2], &blob[2..]);
     std::fs::remove_file(lossy.root.join(path)).unwrap();
+    for missing in ["allow-promisor", "allow-any", "print", "error"] {
+        let missing = format!("--missing={missing}");
+        for words in [
+            &["rev-list", "--objects", &missing, blob][..],
+            &["rev-list", &missing, "main", blob],
+        ] {
+            let [git, here] = both(&lossy, words, "");
+            assert_eq!(here.code, git.code, "{words:?} {}", here.stderr);
+            assert!(here.code != 0 || here.stdout == git.stdout, "{words:?}");
+        }
+    }
     for missing in ["allow-promisor", "allow-any", "error"] {
         let missing = format!("--missing={missing}");
         let words = ["rev-list", "--objects", &missing, "--all"];

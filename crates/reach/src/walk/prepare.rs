@@ -85,8 +85,8 @@ impl Walk<'_> {
             return Ok(());
         }
         match self.request.missing {
-            Missing::Error | Missing::AllowPromised => Err(Error::BadTip { name: name() }),
-            Missing::Allow => Ok(()),
+            Missing::Error => Err(Error::BadTip { name: name() }),
+            Missing::Allow | Missing::AllowPromised => Ok(()),
             Missing::Collect => {
                 self.marks.add_missing(MissingObject {
                     id: *id,

@@ -1,6 +1,7 @@
 //! What becomes of files outside of a sparse checkout when HEAD moves.
 
-use crate::support::{Pair, Repository, RunHedgerow};
+use crate::support::{run, Pair, Program, Repository, RunHedgerow};
+use crate::HEDGEROW;
 use std::time::{Duration, SystemTime};
 
 /// Two commits, `first` and `second`; files outside of `a` differ in every way.
@@ -350,6 +351,71 @@ fn a_submodule_that_becomes_a_file_outside_is_removed_as_a_file() {
                     repository.write(".git/info/sparse-checkout", "/in\n");
                 });
                 pair.both(words[0], "", &words[1..], &[]);
+            }
+        }
+    }
+}
+
+/// A directory that a sparse index has in place of its files stays outside the cone when the index takes
+/// another tree, with all that this has there and has not.
+#[test]
+fn directories_of_a_sparse_index_are_restored_as_one() {
+    let origin = origin();
+    for from in ["first", "second"] {
+        let to = if from == "first" { "second" } else { "first" };
+        for words in [
+            &["restore", "--staged", "."][..],
+            &["restore", "-s", to, "--staged", "."],
+            &["restore", "-s", to, "-SW", "."],
+            &["restore", "-s", to, "."],
+            &["restore", "-s", to, "-SW", "b"],
+            &["restore", "-s", to, "-S", "a"],
+            &["checkout", "--no-overlay", to, "--", "."],
+        ] {
+            for is_there in [false, true] {
+                let mut pair = Pair::of(&origin, "restored");
+                pair.each("sparse", |it| {
+                    it.git(&["checkout", "-q", from]);
+                    it.git(&["config", "advice.sparseIndexExpanded", "false"]);
+                    it.git(&["sparse-checkout", "set", "--cone", "--sparse-index", "a"]);
+                    if words.len() == 3 {
+                        it.git(&["reset", "-q", "--soft", to]);
+                    }
+                    if is_there {
+                        it.write("b/f", "mine\n");
+                    }
+                });
+                let after = |program: Program, it: &Repository| {
+                    let mut command = program.command(&it.root);
+                    command.args(words);
+                    let outcome = run(command);
+                    let entries = it.ask(&["ls-files", "-s"]);
+                    let flags = it.ask(&["ls-files", "-v"]);
+                    let status = it.ask(&["status", "--porcelain"]);
+                    (
+                        outcome.code,
+                        outcome.stdout,
+                        entries,
+                        flags,
+                        status,
+                        it.tree(),
+                    )
+                };
+                let expected = after(Program::Git, &pair.git);
+                let found = after(HEDGEROW, &pair.hedgerow);
+                assert_eq!(found, expected, "{from} {words:?} {is_there}");
+                // The trees that the index knows are those of its entries; git keeps the old one of such a
+                // directory.
+                let known = pair.hedgerow.ask(&["write-tree"]);
+                pair.hedgerow.git(&["read-tree", "--empty"]);
+                let lines = found.2.as_bytes();
+                pair.hedgerow
+                    .git_with(&["update-index", "--index-info"], lines);
+                assert_eq!(
+                    known,
+                    pair.hedgerow.ask(&["write-tree"]),
+                    "{from} {words:?} {is_there}"
+                );
             }
         }
     }

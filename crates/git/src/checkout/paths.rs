@@ -16,6 +16,7 @@ use crate::merge::ConflictStyle;
 use crate::tree::Difference;
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::pathspecs::Pathspecs;
+use crate::worktree::present::is_there;
 use crate::worktree::state::{states_of, State};
 use crate::worktree::{Filtering, OldIndex};
 use crate::Result;
@@ -163,7 +164,7 @@ fn try_to_check_out(
     }
     session.recurse(options.recurse_submodules);
     let mut old = session.read_index()?;
-    session.include_present(&mut old)?;
+    let is_present_looked_for = session.include_present(&mut old)?;
     if let Unmerged::Merge(_) = options.unmerged {
         let is_meant = |path: &BStr, mode| matcher.fits(path, mode);
         if let Some(index) = old.index.unresolved(is_meant)? {
@@ -180,9 +181,16 @@ fn try_to_check_out(
             &session.engine(),
         )?),
     };
+    let collapsed = match &source {
+        Some(tree) if !options.overlay && !options.beyond_sparse => {
+            collapsed(&session, &old, tree, is_present_looked_for)?
+        }
+        _ => BTreeSet::new(),
+    };
     let mut plan = Plan {
         old: &old,
         options,
+        collapsed,
         chosen: Vec::new(),
         removals: Vec::new(),
         unmerged: Vec::new(),
@@ -362,6 +370,37 @@ fn run_hook(repository: &crate::repository::Repository) -> Result<Option<hedgero
     Ok(hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0)))
 }
 
+/// The directories that a sparse index has in place of their files and that are directories of `tree`,
+/// too. As git has them, they stay outside the sparse checkout, whatever the tree has in them, unless
+/// one is there in the working tree: then git looks at all files, if it looks for such.
+fn collapsed<'a>(
+    session: &Session<'_>,
+    old: &'a OldIndex,
+    tree: &Difference,
+    is_present_looked_for: bool,
+) -> Result<BTreeSet<&'a BStr>> {
+    let directories = old.sparse_directories.iter().flatten();
+    let mut directories: BTreeSet<&BStr> = directories.map(|it| it.path.as_bstr()).collect();
+    if directories.is_empty() {
+        return Ok(directories);
+    }
+    let top = session.repository.require_work_tree()?;
+    if is_present_looked_for && directories.iter().any(|path| is_there(top, path, b"")) {
+        return Ok(BTreeSet::new());
+    }
+    let mut in_tree: BTreeSet<&BStr> = BTreeSet::new();
+    for change in tree.changes() {
+        in_tree.extend(above(tree.path(change)).find_map(|path| directories.get(path).copied()));
+    }
+    directories.retain(|path| in_tree.contains(path));
+    Ok(directories)
+}
+
+/// The directories above `path`, from the top.
+fn above(path: &BStr) -> impl Iterator<Item = &BStr> {
+    path.find_iter(b"/").map(|at| path[..at].as_bstr())
+}
+
 /// An entry of the new index, without its path.
 #[derive(Clone, Copy)]
 struct Row {
@@ -397,6 +436,8 @@ impl From<&Entry> for Row {
 struct Plan<'a> {
     old: &'a OldIndex,
     options: &'a PathOptions,
+    /// Directories of a sparse index that stay outside the sparse checkout.
+    collapsed: BTreeSet<&'a BStr>,
     /// For each entry: the row of the old index that it comes from, and whether it is to be
     /// written.
     chosen: Vec<(Option<u32>, bool)>,
@@ -452,7 +493,9 @@ impl Plan<'_> {
                 let side = change.new?;
                 let mode = Mode::from(side.kind);
                 let is_taken = matcher.fits(path, mode) && self.is_named(path);
-                is_taken.then(|| (path, Row::new(side.id, mode)))
+                let mut row = Row::new(side.id, mode);
+                row.flags.skip_worktree = is_taken && self.is_collapsed(path);
+                is_taken.then_some((path, row))
             })
             .collect();
         let old = &self.old.index;
@@ -488,9 +531,18 @@ impl Plan<'_> {
         }
     }
 
+    /// Whether a path lies in a directory that stays outside the sparse checkout.
+    fn is_collapsed(&self, path: &BStr) -> bool {
+        !self.collapsed.is_empty() && above(path).any(|path| self.collapsed.contains(path))
+    }
+
     /// Keeps a row that the tree does not have, or removes it if it matches and there is no overlay.
     fn stay(&mut self, path: &BStr, row: usize, matcher: &mut Pathspecs) -> Result<()> {
         let entry = &self.old.index.entries()[row];
+        if self.is_collapsed(path) && self.is_named(path) && matcher.fits(path, entry.mode) {
+            // It has no file, and the tree that comes in the place of its directory's does not have it.
+            return Ok(());
+        }
         let is_removed = !self.options.overlay
             && self.is_within(path, entry.flags)
             && matcher.matches(path, entry.mode);
@@ -663,8 +715,7 @@ pub(crate) fn clashing<'a>(
     let mut rows = BTreeSet::new();
     for path in paths {
         rows.extend(index.range_under(path));
-        for at in path.find_iter(b"/") {
-            let above = path[..at].as_bstr();
+        for above in above(path) {
             let (Ok(first) | Err(first)) = index.find(above, Stage::Merged);
             let entries = index.entries()[first..].iter();
             let stages = entries.take_while(|entry| index.path(entry) == above);

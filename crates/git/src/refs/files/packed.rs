@@ -4,7 +4,7 @@ use crate::refs::store::WriteOptions;
 use crate::{Error, Result};
 use bstr::{BStr, ByteSlice};
 use gix_ref::packed::Buffer;
-use hedgerow_fs::{FileKind, LockFile, OutputFile, Stat};
+use hedgerow_fs::{FileKind, LockFile, MappedFile, OutputFile, Stat};
 use hedgerow_object::{parse_id, split_line};
 use hedgerow_pack::ObjectId;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A larger file is mapped into memory.
 const MAPPED_FROM_BYTES: u64 = 32 << 10;
-/// A larger file is not rewritten.
+/// A larger file is refused.
 const PACKED_LIMIT_BYTES: u64 = 4 << 30;
+/// No line is longer that names a reference: a path has at most 4,096 bytes.
+const LINE_LIMIT_BYTES: usize = 64 << 10;
+/// So much of what is wrong with it is told, in characters.
+const TOLD_CHARACTERS: usize = 200;
 
 /// `packed-refs` of a repository; it is read again when it has changed.
 #[derive(Debug)]
@@ -48,6 +52,7 @@ impl PackedRefs {
                 return Ok(Some(Arc::clone(buffer)));
             }
         }
+        self.check(&stat)?;
         let buffer = match Buffer::open(self.path.clone(), MAPPED_FROM_BYTES, self.hash) {
             Ok(buffer) => Arc::new(buffer),
             Err(error) if error.is_not_found() => {
@@ -58,6 +63,28 @@ impl PackedRefs {
         };
         *known = Some((stat, Arc::clone(&buffer)));
         Ok(Some(buffer))
+    }
+
+    /// Refuses what is not to be read into memory, before it is.
+    fn check(&self, stat: &Stat) -> Result<()> {
+        let refused = |what: &str| {
+            let path = self.path.display();
+            let reason = format!("cannot read packed-refs: '{path}' {what}");
+            Err(Error::Setup { reason })
+        };
+        if stat.kind != FileKind::File {
+            return refused("is not a regular file");
+        }
+        if stat.size > PACKED_LIMIT_BYTES {
+            return refused("is larger than 4 GiB, the limit (see 'hedgerow help limits')");
+        }
+        if stat.size > MAPPED_FROM_BYTES {
+            let content = MappedFile::open(&self.path)?;
+            if content.lines().any(|line| line.len() > LINE_LIMIT_BYTES) {
+                return refused("has a line of more than 64 KiB");
+            }
+        }
+        Ok(())
     }
 }
 
@@ -77,6 +104,9 @@ impl PackedRefs {
     ) -> Result<PackedLock> {
         let (limit, is_cancelled) = (options.packed_lock_timeout, options.is_cancelled);
         let lock = LockFile::acquire_within(&self.path, limit, is_cancelled)?;
+        if let Some(stat) = hedgerow_fs::stat(&self.path)? {
+            self.check(&stat)?;
+        }
         let stat = hedgerow_fs::lstat(&self.path)?;
         let content = hedgerow_fs::read_file(&self.path, PACKED_LIMIT_BYTES)?.unwrap_or_default();
         let left = without(&content, names);
@@ -226,8 +256,19 @@ pub(super) fn check_absent(buffer: &Buffer, name: &BStr) -> Result<()> {
 
 /// That `packed-refs` cannot be read, and why.
 pub(super) fn broken_packed(error: &gix_error::Error) -> Error {
+    let reason = error.probable_cause().to_string();
     Error::Setup {
-        reason: format!("cannot read packed-refs: {}", error.probable_cause()),
+        reason: format!("cannot read packed-refs: {}", shortened(&reason)),
+    }
+}
+
+/// No more of `text` than is told: it may hold a whole line of the file.
+fn shortened(text: &str) -> String {
+    let mut characters = text.chars();
+    let start: String = characters.by_ref().take(TOLD_CHARACTERS).collect();
+    match characters.next() {
+        Some(_) => start + "...",
+        None => start,
     }
 }
 
@@ -273,6 +314,30 @@ mod tests {
         ] {
             assert!(!check(&other), "{other}");
         }
+    }
+
+    /// Its size is asked for before anything is read, and no line without an end is told.
+    #[test]
+    fn what_is_too_large_is_refused_before_it_is_read() {
+        let home = hedgerow_testkit::temporary();
+        let refs = PackedRefs::new(home.path(), gix_hash::Kind::Sha1);
+        let path = home.path().join("packed-refs");
+        let refused = || refs.now().unwrap_err().to_string();
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(PACKED_LIMIT_BYTES + 1).unwrap();
+        assert!(refused().contains("is larger than 4 GiB"), "{}", refused());
+        file.set_len(1 << 30).unwrap();
+        assert!(
+            refused().contains("a line of more than 64 KiB"),
+            "{}",
+            refused()
+        );
+        let line = format!("{ID} refs/heads/{}", "a ".repeat(10_000));
+        std::fs::write(&path, line).unwrap();
+        assert!(refused().len() < 400, "{}", refused());
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert!(refused().contains("is not a regular file"), "{}", refused());
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Objects that the receiver of a thin pack has at the paths of those it gets.
 
-use crate::{name_hash, Error, Result, Wanted};
+use crate::{name_hash, Wanted};
 use hedgerow_object::{CommitRef, TagRef, TreeEntries};
 use hedgerow_pack::{oid, HashKind, ObjectId, ObjectKind, ObjectStore, Reader};
 use std::collections::{HashMap, HashSet};
@@ -37,22 +37,14 @@ impl<'s> Edges<'s> {
     }
 
     /// Adds the commit, tag or tree `id`, which the receiver has along with everything reachable
-    /// from it.
-    ///
-    /// # Errors
-    /// [`Error::Edge`] if there is no such object, or it does not lead to a tree.
-    pub fn add(&mut self, id: &oid) -> Result<()> {
+    /// from it. What is not here, or leads to no tree, has no bases, as for git.
+    pub fn add(&mut self, id: &oid) {
         if self.roots.len() >= self.limit {
-            return Ok(());
+            return;
         }
-        let tree = self.tree_of(id).map_err(|reason| Error::Edge {
-            id: id.to_owned(),
-            reason,
-        })?;
-        if !self.roots.contains(&tree) {
-            self.roots.push(tree);
-        }
-        Ok(())
+        let tree = self.tree_of(id);
+        self.roots
+            .extend(tree.filter(|tree| !self.roots.contains(tree)));
     }
 
     /// Looks `path` up in all edges, unless it or a path with the same [`name_hash`] was looked up
@@ -86,21 +78,18 @@ impl<'s> Edges<'s> {
         }
     }
 
-    /// The tree of `id`, through tags and a commit. The error is a reason.
-    fn tree_of(&mut self, id: &oid) -> Result<ObjectId, String> {
+    /// The tree of `id`, through tags and a commit.
+    fn tree_of(&mut self, id: &oid) -> Option<ObjectId> {
         let mut id = id.to_owned();
         loop {
-            let location = self.store.locate(&id).map_err(|error| error.to_string())?;
-            let location = location.ok_or("it is missing")?;
-            let read = self.reader.read(&id, location);
-            let (kind, content) = read.map_err(|error| error.to_string())?;
-            let next = match kind {
-                ObjectKind::Tree => return Ok(id),
-                ObjectKind::Commit => CommitRef::parse(&id, content).map(|commit| commit.tree()),
-                ObjectKind::Tag => TagRef::parse(&id, content).map(|tag| tag.target),
-                ObjectKind::Blob => return Err("it is a blob".into()),
+            let location = self.store.locate(&id).ok()??;
+            let (kind, content) = self.reader.read(&id, location).ok()?;
+            id = match kind {
+                ObjectKind::Tree => return Some(id),
+                ObjectKind::Commit => CommitRef::parse(&id, content).ok()?.tree(),
+                ObjectKind::Tag => TagRef::parse(&id, content).ok()?.target,
+                ObjectKind::Blob => return None,
             };
-            id = next.map_err(|_| "it is malformed")?;
         }
     }
 

@@ -43,14 +43,6 @@ pub enum Error {
     /// A pack holds at most 2^32 - 1 objects.
     #[error("{0} objects are too many for one pack")]
     TooMany(u64),
-    /// An edge is not an existing commit, tag or tree.
-    #[error("cannot use {id} as an edge: {reason}")]
-    Edge {
-        /// The edge.
-        id: hedgerow_pack::ObjectId,
-        /// Why.
-        reason: String,
-    },
     /// A list of objects, or of packs to take them from, that cannot be used, in git's words.
     #[error("{0}")]
     List(String),

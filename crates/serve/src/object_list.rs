@@ -38,9 +38,8 @@ pub fn read_object_list(
         }
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         if let Some(edge) = text.strip_prefix(b"-") {
-            let id = parse(edge, store).filter(|(_, rest)| rest.is_empty());
-            let (id, _) = id.ok_or_else(|| garbage("edge object ID", text))?;
-            edges.add(&id)?;
+            let (id, _) = parse(edge, store).ok_or_else(|| garbage("edge object ID", text))?;
+            edges.add(&id);
             continue;
         }
         let (id, rest) = parse(text, store).ok_or_else(|| garbage("object ID", text))?;

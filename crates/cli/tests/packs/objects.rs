@@ -373,3 +373,51 @@ fn what_is_asked_for_is_read_whatever_asks() {
         }
     }
 }
+
+/// Standard input may name commits that count as shallow, whether or not there are bitmaps.
+#[test]
+fn commits_are_made_shallow_for_one_pack() {
+    let scene = scene(41, "sha1", Storage::Packed, Graph::File);
+    let listed = scene.git(&["rev-list", "main"]);
+    let listed = lines(&listed);
+    let (tip, boundary) = (&listed[0], &listed[listed.len() / 2]);
+    for has_bitmap in [false, true] {
+        if has_bitmap {
+            printed(&scene, &["bitmap", "write"]);
+        }
+        for words in [&["--revs"][..], &["--revs", "--local"]] {
+            for input in [
+                format!("--shallow {boundary}\n{tip}\n"),
+                format!("--shallow {boundary}\n--shallow {tip}\n{tip}\n"),
+            ] {
+                let mut command = Program::Git.command(&scene.root);
+                let rest = ["--stdout", "-q"];
+                command.arg("pack-objects").args(words).args(rest);
+                let theirs = contents(&scene, &run_with(command, &input), &[]);
+                let ours = contents(&scene, &pack(&scene, words, &input), &[]);
+                assert_eq!(ours, theirs, "{words:?} {input}");
+            }
+        }
+    }
+    let mut command = HEDGEROW.command(&scene.root);
+    command.args(["pack-objects", "--revs", "--stdout", "-q"]);
+    let outcome = hedgerow_testkit::run_with(command, b"--shallow 123\n");
+    assert_eq!(outcome.code, 128, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("not an object name '123'"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// An edge that leads to no tree has nothing that deltas could be against, and no more is wrong with it.
+#[test]
+fn edges_without_a_tree_are_passed_over() {
+    let scene = scene(42, "sha1", Storage::Loose, Graph::None);
+    let nowhere = "1".repeat(40);
+    for edge in [&scene.blobs[0], &nowhere, &scene.commits[0]] {
+        let input = format!("-{edge}\n{} a\n{}\n", scene.blobs[1], scene.trees[1]);
+        let made = pack(&scene, &[], &input);
+        assert!(!made.is_empty(), "{edge}");
+    }
+}

@@ -121,7 +121,7 @@ impl<'r> RevisionArguments<'r> {
                 break;
             }
             let is_option = word.starts_with(b"-") && word != "--not";
-            if self.lines_are_revisions && is_option && !word.starts_with(b"--shallow ") {
+            if self.lines_are_revisions && is_option {
                 return Err(fatal(format_args!("not a rev '{word}'")));
             }
             if word == "--" {

@@ -41,6 +41,16 @@ impl Sources {
         })
     }
 
+    /// Takes `commits` for commits without parents, as if they were the boundary of a shallow clone. The
+    /// commit-graph, which knows their parents, is not used then.
+    pub fn make_shallow(&mut self, commits: &[ObjectId]) {
+        for id in commits {
+            self.grafts.insert(*id, Vec::new());
+            self.shallow.insert(*id, Vec::new());
+            self.graph = None;
+        }
+    }
+
     /// Like [`Sources::of`], but without replacements: for what is sent to a receiver, who also
     /// gets the replacement references.
     pub fn without_replacements<'s>(&'s self, repository: &'s Repository) -> Source<'s> {

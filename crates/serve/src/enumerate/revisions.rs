@@ -24,7 +24,10 @@ impl Enumeration {
         revisions: impl BufRead,
         warn: &dyn Fn(String),
     ) -> Result<Enumerated> {
-        let sources = Sources::read(repository)?;
+        let (revisions, shallow) = without_shallow(repository, revisions)?;
+        let mut sources = Sources::read(repository)?;
+        sources.make_shallow(&shallow);
+        let revisions = revisions.as_slice();
         let source = sources.as_stored(repository);
         let request = self.request(repository, &sources, revisions, warn)?;
         let is_set = request.filter.is_none()
@@ -32,7 +35,7 @@ impl Enumeration {
             && !request.only_unpacked
             && !request.tips.iter().any(|tip| tip.is_uninteresting);
         let mut wanted = match self.bitmaps_for_list(repository)? {
-            Some(bitmaps) if self.can_be_by_bitmaps(&request) => {
+            Some(bitmaps) if shallow.is_empty() && self.can_be_by_bitmaps(&request) => {
                 by_bitmaps(source, &bitmaps, request, self.threads)?
             }
             _ if is_set => reached(source, &request.tips, self.threads)?,
@@ -95,10 +98,16 @@ impl Enumeration {
         warn: &dyn Fn(String),
         make: impl FnOnce(&Contents<'_>, u64) -> Result<T, E>,
     ) -> Result<T, E> {
-        let sources = Sources::read(repository).map_err(Error::Git)?;
+        let (revisions, shallow) = without_shallow(repository, revisions)?;
+        let mut sources = Sources::read(repository).map_err(Error::Git)?;
+        sources.make_shallow(&shallow);
         let source = sources.without_replacements(repository);
-        let question = self.question(repository, source, revisions, warn)?;
-        let bitmaps = self.usable_bitmaps(repository)?;
+        let question = self.question(repository, source, revisions.as_slice(), warn)?;
+        // Bitmaps know nothing of a boundary.
+        let bitmaps = match shallow.as_slice() {
+            [] => self.usable_bitmaps(repository)?,
+            _ => None,
+        };
         let tags = if self.include_tag {
             tags(repository)?
         } else {
@@ -186,6 +195,34 @@ impl Enumeration {
             && !request.only_unpacked
             && !adds_unreachable
             && request.tips.iter().any(|tip| !tip.is_uninteresting)
+    }
+}
+
+/// The lines of `revisions` up to an empty one, without those that say which commits count as shallow, and
+/// these commits.
+pub(super) fn without_shallow(
+    repository: &Repository,
+    mut revisions: impl BufRead,
+) -> Result<(Vec<u8>, Vec<ObjectId>)> {
+    let (mut lines, mut shallow) = (Vec::new(), Vec::new());
+    loop {
+        let start = lines.len();
+        let read = revisions.read_until(b'\n', &mut lines);
+        let length = read.map_err(|error| Error::List(format!("cannot read the list: {error}")))?;
+        let line = lines.get(start..).unwrap_or_default();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if length == 0 || line.is_empty() {
+            return Ok((lines, shallow));
+        }
+        if let Some(name) = line.strip_prefix(b"--shallow ") {
+            let hex = name.get(..repository.hash_kind().len_in_hex());
+            let id = hex.and_then(|hex| ObjectId::from_hex(hex).ok());
+            shallow.push(id.ok_or_else(|| {
+                let name = String::from_utf8_lossy(name);
+                Error::List(format!("not an object name '{name}'"))
+            })?);
+            lines.truncate(start);
+        }
     }
 }
 

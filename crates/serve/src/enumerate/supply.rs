@@ -1,5 +1,6 @@
 //! What a partial clone lacks of the objects of a pack.
 
+use super::revisions::without_shallow;
 use super::Enumeration;
 use crate::object_list::listed_ids;
 use crate::{Error, Result};
@@ -33,8 +34,10 @@ impl Enumeration {
             }
         }
         if self.is_of_revisions {
-            let sources = Sources::read(repository)?;
-            if let Ok(request) = self.request(repository, &sources, text.as_slice(), &|_| {}) {
+            let mut sources = Sources::read(repository)?;
+            let (revisions, shallow) = without_shallow(repository, text.as_slice())?;
+            sources.make_shallow(&shallow);
+            if let Ok(request) = self.request(repository, &sources, revisions.as_slice(), &|_| {}) {
                 let objects = Objects::All;
                 supply(repository, &Request { objects, ..request })?;
             }

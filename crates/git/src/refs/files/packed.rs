@@ -316,30 +316,6 @@ mod tests {
         }
     }
 
-    /// Its size is asked for before anything is read, and no line without an end is told.
-    #[test]
-    fn what_is_too_large_is_refused_before_it_is_read() {
-        let home = hedgerow_testkit::temporary();
-        let refs = PackedRefs::new(home.path(), gix_hash::Kind::Sha1);
-        let path = home.path().join("packed-refs");
-        let refused = || refs.now().unwrap_err().to_string();
-        let file = std::fs::File::create(&path).unwrap();
-        file.set_len(PACKED_LIMIT_BYTES + 1).unwrap();
-        assert!(refused().contains("is larger than 4 GiB"), "{}", refused());
-        file.set_len(1 << 30).unwrap();
-        assert!(
-            refused().contains("a line of more than 64 KiB"),
-            "{}",
-            refused()
-        );
-        let line = format!("{ID} refs/heads/{}", "a ".repeat(10_000));
-        std::fs::write(&path, line).unwrap();
-        assert!(refused().len() < 400, "{}", refused());
-        std::fs::remove_file(&path).unwrap();
-        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
-        assert!(refused().contains("is not a regular file"), "{}", refused());
-    }
-
     proptest! {
         #[test]
         fn what_is_plain_is_a_well_formed_name(name in "refs/[a-c./_@{~ *-]{0,8}") {

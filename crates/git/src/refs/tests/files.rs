@@ -3,6 +3,7 @@
 use super::{change, check, edit, id, listed};
 use crate::refs::{self, Expected, RefStorage, RefStore, RefValue};
 use crate::repository::Scratch;
+use hedgerow_fs::OutputFile;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -89,4 +90,38 @@ fn a_list_that_says_it_is_sorted_and_lies_is_listed_in_order_once() {
     std::fs::write(directory.join("packed-refs"), content).unwrap();
     let found = listed(&*open(&directory), "refs/");
     assert!(found.is_sorted_by(|(a, _), (b, _)| a < b), "{found:?}");
+}
+
+/// The size of `packed-refs` is asked for before anything is read, and no line without an end is told.
+#[test]
+fn packed_references_that_are_too_large_are_refused_before_they_are_read() {
+    let scratch = Scratch::new();
+    let directory = scratch.path("home");
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("packed-refs");
+    let refused = |what: &str| {
+        let name = "refs/heads/a".into();
+        let error = open(&directory).read(name).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+        assert!(error.len() < 1000, "{error}");
+    };
+    // All but the last byte is a hole.
+    let with_end_at = |offset| {
+        let file = OutputFile::create(&path).unwrap();
+        file.write_at(b"\n", offset).unwrap();
+        file.commit(true).unwrap();
+    };
+    with_end_at(4 << 30);
+    refused("is larger than 4 GiB");
+    with_end_at(1 << 20);
+    refused("has a line of more than 64 KiB");
+    std::fs::write(
+        &path,
+        format!("{} refs/heads/{}\n", id('1'), "a ".repeat(10_000)),
+    )
+    .unwrap();
+    refused("cannot read packed-refs");
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    refused("is not a regular file");
 }

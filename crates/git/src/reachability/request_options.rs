@@ -107,8 +107,8 @@ fn limit(request: &mut Request, name: &[u8], value: &BStr) -> Result<()> {
         b"--skip" => request.skip = u64::try_from(number(value)?).unwrap_or(0),
         b"--since" | b"--after" => request.not_before = Some(date(value)?),
         b"--until" | b"--before" => request.not_after = Some(date(value)?),
-        b"--max-age" => request.not_before = u64::try_from(number(value)?).ok(),
-        b"--min-age" => request.not_after = u64::try_from(number(value)?).ok(),
+        b"--max-age" => request.not_before = u64::try_from(seconds(value)?).ok(),
+        b"--min-age" => request.not_after = u64::try_from(seconds(value)?).ok(),
         b"--min-parents" => request.min_parents = usize::try_from(number(value)?).unwrap_or(0),
         b"--max-parents" => request.max_parents = usize::try_from(number(value)?).ok(),
         _ => {}
@@ -121,14 +121,24 @@ fn max_count(request: &mut Request, value: &BStr) -> Result<()> {
     Ok(())
 }
 
-fn number(value: &BStr) -> Result<i64> {
+/// A number in the range of git's.
+fn number(value: &BStr) -> Result<i32> {
     let parsed = value.to_str().ok().and_then(|text| text.parse().ok());
     parsed.ok_or_else(|| fatal(format_args!("'{value}': not an integer")))
 }
 
+fn seconds(value: &BStr) -> Result<i64> {
+    let parsed = value.to_str().ok().and_then(|text| text.parse().ok());
+    parsed.ok_or_else(|| {
+        fatal(format_args!(
+            "'{value}': not a number of seconds since epoch"
+        ))
+    })
+}
+
 fn date(value: &BStr) -> Result<u64> {
     let seconds = if value.iter().all(u8::is_ascii_digit) && value.len() >= 9 {
-        number(value).ok()
+        seconds(value).ok()
     } else {
         date_seconds(value)
     };

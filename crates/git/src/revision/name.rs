@@ -10,6 +10,8 @@ use hedgerow_pack::ObjectId;
 
 /// A number from here on is a point in time and not the number of a log's entry.
 const LARGEST_ENTRY: u64 = 99_999_999;
+/// A number beyond this is neither: no log has that many entries, and for git it is no time.
+const LATEST_TIME: u64 = i32::MAX as u64;
 /// Marks that expand to names with marks are followed this far.
 const MARK_DEPTH: usize = 16;
 
@@ -74,13 +76,11 @@ impl Resolver<'_> {
             .strip_prefix(b"refs/heads/")
             .unwrap_or(shown)
             .as_bstr();
-        let number: Option<u64> = if entry.iter().all(u8::is_ascii_digit) {
-            entry.to_str().ok().and_then(|digits| digits.parse().ok())
-        } else {
-            None
-        };
+        let digits = entry.to_str().ok();
+        let digits = digits.filter(|_| entry.iter().all(u8::is_ascii_digit));
+        let number: Option<u64> = digits.map(|digits| digits.parse().unwrap_or(u64::MAX));
         match number {
-            Some(number) if number <= LARGEST_ENTRY => {
+            Some(number) if number <= LARGEST_ENTRY || number > LATEST_TIME => {
                 let wanted = usize::try_from(number).unwrap_or(usize::MAX);
                 if wanted < entries.len() {
                     return self.value_at(log.as_ref(), &entries, wanted);

@@ -55,7 +55,15 @@ fn words_and_refusals_are_those_of_git() {
         ),
         (
             "numbers",
-            &[&["push"], &["apply", "0"], &["drop", "5"], &["drop", "0"]],
+            &[
+                &["push"],
+                &["apply", "4294967295"],
+                &["drop", "4294967295"],
+                &["pop", "stash@{1111111111111111111111111111111111111111}"],
+                &["apply", "0"],
+                &["drop", "5"],
+                &["drop", "0"],
+            ],
         ),
         (
             "no entry",

@@ -45,7 +45,7 @@ pub fn run(command: &Shim, global: &Global, output: &Output) -> Result<u8, Failu
     match &command.action {
         Action::Install(at) => {
             let place = in_path(&at.place, global)?;
-            let program = std::env::current_exe().map_err(failure)?;
+            let program = hedgerow_fs::own_program().map_err(failure)?;
             install(&place, &program).map_err(|error| refused(error, &at.place))?;
             output.say(format_args!(
                 "'git' in '{}' is hedgerow now. To use it: eval \"$(hedgerow shim env {})\"",

@@ -35,6 +35,7 @@ mod memory;
 mod mount;
 mod mount_table;
 mod output_file;
+mod own_program;
 mod path;
 mod private_dir;
 mod proc_file;
@@ -88,6 +89,7 @@ pub use mount::{
 };
 pub use mount_table::{mount_at, mounts, Mount};
 pub use output_file::OutputFile;
+pub use own_program::{own_program, own_program_stat};
 pub use path::{
     append_file, append_private_file, create_directories, create_directory, create_link,
     find_other_program, identity, is_executable, lstat, remove_directory, remove_empty_directories,

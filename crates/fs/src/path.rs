@@ -108,12 +108,11 @@ pub fn is_executable(path: &Path) -> bool {
 
 /// The first program called `name` in `path`, the value of `PATH`, that is not this one.
 pub fn find_other_program(path: &OsStr, name: &str) -> Option<PathBuf> {
-    let identity = |path: &Path| identity(path, true).ok();
-    let own = identity(Path::new("/proc/self/exe"));
+    let own = crate::own_program_stat().map(|own| (own.dev, own.ino));
     let mut programs = std::env::split_paths(path).map(|directory| directory.join(name));
     programs.find(|program| {
-        let found = identity(program);
-        found.is_some() && found != own && is_executable(program)
+        let found = identity(program, true).ok();
+        found.is_some_and(|found| Some((found.dev, found.ino)) != own) && is_executable(program)
     })
 }
 

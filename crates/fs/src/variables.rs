@@ -11,11 +11,12 @@ use std::io;
 /// found out; then nothing was set.
 pub fn set_variables(variables: &[(&str, OsString)]) -> Result<()> {
     let threads = || {
-        let tasks = std::fs::read_dir("/proc/self/task")?;
-        match tasks.count() {
-            1 => Ok(()),
-            _ => Err(io::Error::other("another thread is running")),
-        }
+        let is_alone = match std::fs::read_dir("/proc/self/task") {
+            Ok(tasks) => tasks.count() == 1,
+            Err(error) => is_alone_for_kernel().ok_or(error)?,
+        };
+        let several = || io::Error::other("another thread is running");
+        is_alone.then_some(()).ok_or_else(several)
     };
     threads().map_err(|source| Error::new("change", "the environment", source))?;
     for (name, value) in variables {
@@ -26,4 +27,31 @@ pub fn set_variables(variables: &[(&str, OsString)]) -> Result<()> {
         };
     }
     Ok(())
+}
+
+/// Whether this process has one thread, where `/proc` does not tell: then alone the kernel accepts to
+/// take its thread out of the others, which changes nothing. `None` if it does not answer.
+fn is_alone_for_kernel() -> Option<bool> {
+    use rustix::io::Errno;
+    use rustix::thread::{unshare_unsafe, UnshareFlags};
+    const CLONE_THREAD: u32 = 0x0001_0000;
+    #[allow(unsafe_code)]
+    // SAFETY: nothing is unshared.
+    let answer = unsafe { unshare_unsafe(UnshareFlags::from_bits_retain(CLONE_THREAD)) };
+    match answer {
+        Ok(()) => Some(true),
+        Err(Errno::INVAL) => Some(false),
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_knows_of_another_thread() {
+        let asked = std::thread::spawn(is_alone_for_kernel).join().unwrap();
+        assert_ne!(asked, Some(true));
+    }
 }

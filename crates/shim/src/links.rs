@@ -79,15 +79,10 @@ fn is_ours(link: &Path) -> bool {
     let Ok(target) = hedgerow_fs::read_link(link) else {
         return false;
     };
-    let id = |path| {
-        hedgerow_fs::stat(path)
-            .ok()
-            .flatten()
-            .map(|it| (it.dev, it.ino))
-    };
-    let target_id = id(link);
+    let id = |stat: hedgerow_fs::Stat| (stat.dev, stat.ino);
+    let target_id = hedgerow_fs::stat(link).ok().flatten().map(id);
     Path::new(&target).file_name() == Some(OsStr::new("hedgerow"))
-        || target_id.is_some() && target_id == id(Path::new("/proc/self/exe"))
+        || target_id.is_some() && target_id == hedgerow_fs::own_program_stat().map(id)
 }
 
 /// What a call of `git` meets.

@@ -18,7 +18,7 @@ pub struct Found {
 
 /// Looks through `path`, the value of `PATH`. Programs up to `after`, and that one, are passed over.
 pub fn find(path: &OsStr, after: Option<&Path>) -> Found {
-    let own = stat(Path::new("/proc/self/exe"));
+    let own = hedgerow_fs::own_program_stat();
     let is_own = |stat: &Stat| {
         let own = own.as_ref();
         own.is_some_and(|own| (own.dev, own.ino) == (stat.dev, stat.ino))

@@ -181,7 +181,7 @@ impl Add {
             guess_remote: wish(self.guess_remote, self.no_guess_remote),
             relative_paths: self.links.wish(),
             mount: wish(self.mount, self.no_mount),
-            monitor: std::env::current_exe().ok(),
+            monitor: hedgerow_fs::own_program().ok(),
             ..AddOptions::default()
         }
     }

@@ -106,8 +106,8 @@ impl Target {
         let no_tree = || Error::Setup {
             reason: format!("unable to read tree ({id})"),
         };
-        let Some(commit) = repository.peel(&id, Some(ObjectKind::Commit))? else {
-            let tree = repository.peel(&id, Some(ObjectKind::Tree))?;
+        let Some(commit) = repository.peel_if_there(&id, Some(ObjectKind::Commit))? else {
+            let tree = repository.peel_if_there(&id, Some(ObjectKind::Tree))?;
             return Ok(Named {
                 tree: tree.ok_or_else(no_tree)?,
                 target: None,

@@ -160,8 +160,10 @@ fn named(repository: &Repository, word: &BStr) -> Result<NamedHead> {
         Err(error @ Error::Revision { .. }) => return unmergeable(Some(error.to_string())),
         Err(error) => return Err(error),
     };
-    let Some(commit) = repository.peel(&resolved.id, Some(ObjectKind::Commit))? else {
-        let (_, last) = repository.tag_chain(&resolved.id)?;
+    let Some(commit) = repository.peel_if_there(&resolved.id, Some(ObjectKind::Commit))? else {
+        let Some(last) = repository.peel_if_there(&resolved.id, None)? else {
+            return unmergeable(None);
+        };
         let kind = crate::repository::kind_name(repository.object_kind(&last)?);
         return unmergeable(Some(format!(
             "{word}: expected commit type, but the object dereferences to {kind} type"

@@ -12,6 +12,19 @@ impl Repository {
         self.peeler().peel(id, wanted)
     }
 
+    /// As [`Repository::peel`]; `None` also if an object on the way is not there, so that the words that
+    /// name it name nothing.
+    pub(crate) fn peel_if_there(
+        &self,
+        id: &oid,
+        wanted: Option<ObjectKind>,
+    ) -> Result<Option<ObjectId>> {
+        match self.peel(id, wanted) {
+            Err(Error::Pack(hedgerow_pack::Error::Missing { .. })) => Ok(None),
+            peeled => peeled,
+        }
+    }
+
     /// Peels many objects.
     pub fn peeler(&self) -> Peeler<'_> {
         Peeler {

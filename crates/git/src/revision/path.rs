@@ -17,7 +17,7 @@ impl Resolver<'_> {
         let repository = self.repository;
         let path = self.relative(path)?;
         let spec = BString::from([rev.as_bytes(), b":", &path].concat());
-        let Some(tree) = repository.peel(id, Some(ObjectKind::Tree))? else {
+        let Some(tree) = repository.peel_if_there(id, Some(ObjectKind::Tree))? else {
             let reason = format!("invalid object name '{rev}'.");
             return Ok(self.absent(spec.as_ref(), &reason));
         };

@@ -88,11 +88,11 @@ impl Resolver<'_> {
     /// What `suffix` makes of the object `id`; `None` if that is nothing.
     pub(super) fn apply(&self, id: &oid, suffix: Suffix<'_>) -> Result<Option<ObjectId>> {
         let repository = self.repository;
-        let as_commit = || repository.peel(id, Some(ObjectKind::Commit));
+        let as_commit = || repository.peel_if_there(id, Some(ObjectKind::Commit));
         match suffix {
-            Suffix::NoTag => repository.peel(id, None),
+            Suffix::NoTag => repository.peel_if_there(id, None),
             Suffix::Exists => Ok(repository.has_object(id)?.then(|| id.to_owned())),
-            Suffix::Kind(kind) => repository.peel(id, Some(kind)),
+            Suffix::Kind(kind) => repository.peel_if_there(id, Some(kind)),
             Suffix::Parent(0) => as_commit(),
             Suffix::Parent(number) => match as_commit()? {
                 Some(commit) => Ok(repository.commit(&commit)?.parents.get(number - 1).copied()),

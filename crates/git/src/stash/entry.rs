@@ -1,7 +1,7 @@
 //! The entry of the stash that words name.
 
 use super::list::STASH;
-use crate::repository::Repository;
+use crate::repository::{kind_name, Repository};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -65,8 +65,17 @@ impl StashEntry {
         let refused = || Error::Setup {
             reason: format!("'{revision}' is not a stash-like commit"),
         };
-        let peeled = repository.peel(commit, Some(hedgerow_object::ObjectKind::Commit))?;
-        let commit = peeled.ok_or_else(refused)?;
+        let wanted = Some(hedgerow_object::ObjectKind::Commit);
+        let Some(commit) = repository.peel_if_there(commit, wanted)? else {
+            let Some(other) = repository.peel_if_there(commit, None)? else {
+                return Err(refused());
+            };
+            let kind = kind_name(repository.object_kind(&other)?);
+            return Err(Error::AfterFailures {
+                failures: vec![format!("object {other} is a {kind}, not a commit")],
+                error: Box::new(refused()),
+            });
+        };
         let found = repository.commit(&commit)?;
         let parent = |number: usize| {
             let id = found.parents.get(number);

@@ -30,19 +30,22 @@ pub struct Gits {
     pub may_call_us: bool,
 }
 
-/// Git's programs that others start by names of their own, as ssh does on a server.
-const BY_NAME: [&str; 3] = ["receive-pack", "upload-archive", "upload-pack"];
+/// What git calls for `git hedgerow`.
+const OWN_NAME: &[u8] = b"hedgerow";
 
-/// The words of a call of `git`, if `words` are one: of a link `git`, or of one `git-upload-pack`, which is
-/// `git upload-pack`.
+/// The words of a call of `git`, if `words` are one: of a link `git`, or of one `git-COMMAND`, which is
+/// `git COMMAND`.
 pub fn words_of_git(mut words: Vec<OsString>) -> Option<Vec<OsString>> {
     let name = Path::new(words.first()?).file_name()?.as_bytes();
     if name == b"git" {
         return Some(words);
     }
     let command = name.strip_prefix(b"git-")?;
-    let command = BY_NAME.iter().find(|known| known.as_bytes() == command)?;
-    words.splice(..1, ["git".into(), command.into()]);
+    if command.is_empty() || command == OWN_NAME {
+        return None;
+    }
+    let command = OsStr::from_bytes(command).to_owned();
+    words.splice(..1, ["git".into(), command]);
     Some(words)
 }
 
@@ -249,6 +252,22 @@ mod tests {
         match choose(&words, &variables) {
             Ok(ours) => Ok(ours.command),
             Err(gits) => Err(gits.because),
+        }
+    }
+
+    #[test]
+    fn a_link_called_like_a_command_is_a_call_of_git() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for (called, expected) in [
+            ("git status", Some("git status")),
+            ("./git-status -s", Some("git status -s")),
+            ("/usr/bin/git-upload-pack dir", Some("git upload-pack dir")),
+            ("git-log -1", Some("git log -1")),
+            ("git-hedgerow status", None),
+            ("git-", None),
+            ("hedgerow git-status", None),
+        ] {
+            assert_eq!(words_of_git(words(called)), expected.map(words), "{called}");
         }
     }
 

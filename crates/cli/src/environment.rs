@@ -10,8 +10,8 @@ use crate::global::Global;
 use crate::output::Output;
 use bstr::ByteSlice;
 use hedgerow::clone::{AssistedGit, Helper};
-use hedgerow::repository::{Environment, Repository};
-use hedgerow::shim::Taken;
+use hedgerow::repository::{Environment, HookListener, HookTrouble, Repository};
+use hedgerow::shim::{words_of_git, Taken};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -42,11 +42,12 @@ pub fn output_takes_colors(paged: bool) -> bool {
     is_read && is_capable && variable("NO_COLOR").is_none()
 }
 
-/// Whether standard error is a terminal that shows colors, which are wanted.
+/// Whether standard error is a terminal that shows colors, which are wanted. Git's are plain.
 pub fn errors_take_colors() -> bool {
     use std::io::IsTerminal;
     let is_capable = variable("TERM").is_some_and(|terminal| terminal != "dumb");
-    std::io::stderr().is_terminal() && is_capable && variable("NO_COLOR").is_none()
+    let is_shown = std::io::stderr().is_terminal() && is_capable;
+    is_shown && variable("NO_COLOR").is_none() && words_of_git(words()).is_none()
 }
 
 fn pager_in_use() -> bool {
@@ -81,8 +82,14 @@ pub fn from_directory(global: &Global, path: &Path) -> PathBuf {
 /// The environment variables that git reads, relative to the directory that `-C` names.
 pub fn of_git(global: &Global) -> Result<Environment, Failure> {
     let directory = start(global)?;
+    let output = Output::new(global);
+    let hooks = HookListener::new(move |trouble| match trouble {
+        HookTrouble::Ignored(advice) => output.advise(advice),
+        HookTrouble::Unstartable(words) => output.fatal(words),
+    });
     Ok(Environment {
-        own_program: std::env::current_exe().ok(),
+        hooks,
+        own_program: hedgerow_fs::own_program().ok(),
         in_place_of: as_git::call(),
         ..Environment::from_vars(std::env::vars_os(), directory)?
     })
@@ -132,7 +139,7 @@ pub fn variables() -> hedgerow::shim::Variables {
 /// # Errors
 /// There is no git.
 pub fn assisted_git(helper: Option<Helper>) -> Result<AssistedGit, Failure> {
-    let program = std::env::current_exe().map_err(Failure::fatal)?;
+    let program = hedgerow_fs::own_program().map_err(Failure::fatal)?;
     let temporary = std::env::temp_dir();
     AssistedGit::new(&variables(), &program, &temporary, helper).map_err(Failure::fatal)
 }

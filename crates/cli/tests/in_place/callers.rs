@@ -155,7 +155,7 @@ fn packages() {
     replay(PACKAGES);
 }
 
-fn replay(steps: &[&str]) {
+pub fn replay(steps: &[&str]) {
     let twins = &mut Twins::new(make);
     twins.trees = vec![
         "work",

@@ -14,6 +14,7 @@ mod handing;
 mod integrations;
 mod judge;
 mod killed;
+mod said;
 mod sequences;
 mod servers;
 mod twins;

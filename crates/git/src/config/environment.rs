@@ -1,5 +1,6 @@
 //! What git takes from the environment of a process: git(1) under "ENVIRONMENT VARIABLES".
 
+use super::hook_listener::HookListener;
 use super::values::boolean;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -71,6 +72,8 @@ pub struct Environment {
     pub own_program: Option<PathBuf>,
     /// The command of git in whose place this process was called. No variable says so.
     pub in_place_of: Option<InPlaceOf>,
+    /// Who hears of hooks that do not run. No variable says so.
+    pub hooks: HookListener,
     /// `GIT_SHALLOW_FILE`: where the boundary of a shallow clone is listed; empty for nowhere.
     pub shallow_file: Option<PathBuf>,
     /// `GIT_TEST_FSYNC` is off: nothing is waited for.
@@ -229,6 +232,7 @@ impl Environment {
             unaided: false,
             own_program: None,
             in_place_of: None,
+            hooks: HookListener::default(),
             shallow_file: variables.path_or_empty("GIT_SHALLOW_FILE"),
             no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),

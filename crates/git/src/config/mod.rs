@@ -4,6 +4,7 @@
 mod edit;
 mod environment;
 mod fsync;
+mod hook_listener;
 mod hooks;
 mod installation;
 mod mounting;
@@ -18,6 +19,7 @@ pub(crate) use edit::{prepare_changes, prepare_edit, ConfigChange};
 pub use environment::{Environment, InPlaceOf, PathspecSettings, Person};
 pub(crate) use fsync::sync_if;
 pub use fsync::Fsync;
+pub use hook_listener::{HookListener, HookTrouble};
 pub(crate) use installation::Installation;
 pub use mounting::{MountSettings, WorktreeMonitor, WorktreeMount};
 pub(crate) use reftable::ReftableSettings;

@@ -75,10 +75,45 @@ impl Repository {
     fn programs(&self, name: &str) -> Result<Vec<Program>> {
         let commands = self.config.hook_commands(name)?.into_iter();
         let mut programs: Vec<Program> = commands.map(Program::Command).collect();
-        if let Hook::Found(path) = self.hook(name)? {
-            programs.push(Program::File(path));
+        match self.hook(name)? {
+            Hook::Found(path) => programs.push(Program::File(path)),
+            Hook::NotExecutable(path) if self.advises("ignoredHook")? => {
+                let shown = self.shown(&path, None);
+                let advice = format!(
+                    "The '{shown}' hook was ignored because it's not set as executable.\n\
+                     You can disable this warning with `git config set advice.ignoredHook false`."
+                );
+                self.environment.hooks.ignored(&path, &advice);
+            }
+            Hook::NotExecutable(_) | Hook::Absent => {}
         }
         Ok(programs)
+    }
+
+    /// A hook as git names it: by its path from the top, where git is when it looks for hooks. The whole path
+    /// where git was told that, or is elsewhere: in a new clone, or for one that runs in another `directory`.
+    fn shown(&self, path: &Path, directory: Option<&Path>) -> String {
+        let top = self.hook_base();
+        let named = [&self.environment.git_dir, &self.settings.hooks_path];
+        let is_whole = named
+            .iter()
+            .any(|it| it.as_ref().is_some_and(|it| it.is_absolute()))
+            || self.is_new_clone
+            || directory.is_some_and(|directory| directory != top);
+        let below = path.strip_prefix(top).ok().filter(|_| !is_whole);
+        below.unwrap_or(path).display().to_string()
+    }
+
+    /// How a program ended that could not be started, if somebody heard of that: as one that failed.
+    fn unstarted(&self, process: &Process, error: hedgerow_fs::Error) -> Result<Exit> {
+        let shown = self.shown(&process.program, process.directory.as_deref());
+        let reason = hedgerow_fs::reason(&error.source);
+        let words = format!("cannot exec '{shown}': {reason}");
+        if self.environment.hooks.unstartable(&words) {
+            Ok(Exit::Status(1))
+        } else {
+            Err(error.into())
+        }
     }
 
     /// Runs what there is for the hook `name`, with `arguments` and `input`; `process` makes the rest.
@@ -103,7 +138,8 @@ impl Repository {
                 }
             }
             process.arguments.extend_from_slice(arguments);
-            let ended = process.run_with_input(input)?;
+            let ended = process.run_with_input(input);
+            let ended = ended.or_else(|error| self.unstarted(&process, error))?;
             exit = Some(exit.map_or(ended, |before| both(before, ended)));
         }
         Ok(exit)

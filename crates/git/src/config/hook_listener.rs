@@ -1,0 +1,77 @@
+//! Who hears of hooks that do not run.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Why a hook does not run, in git's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookTrouble<'a> {
+    /// It may not be executed, and is passed over: git's advice.
+    Ignored(&'a str),
+    /// It cannot be started, which counts as its failure.
+    Unstartable(&'a str),
+}
+
+/// Hears of hooks that do not run, while the command goes on. Without one, nobody hears of hooks that are
+/// passed over, and one that cannot be started is an error.
+#[derive(Clone, Default)]
+pub struct HookListener(Option<Arc<Listening>>);
+
+struct Listening {
+    /// The hooks that were passed over.
+    ignored: Mutex<BTreeSet<PathBuf>>,
+    tell: Box<dyn Fn(HookTrouble<'_>) + Send + Sync>,
+}
+
+impl HookListener {
+    /// Tells `tell`.
+    pub fn new(tell: impl Fn(HookTrouble<'_>) + Send + Sync + 'static) -> Self {
+        HookListener(Some(Arc::new(Listening {
+            ignored: Mutex::default(),
+            tell: Box::new(tell),
+        })))
+    }
+
+    /// Tells that the hook at `path` is passed over; of each that is told once.
+    pub(crate) fn ignored(&self, path: &Path, advice: &str) {
+        let Some(listening) = &self.0 else {
+            return;
+        };
+        let is_new =
+            |mut told: std::sync::MutexGuard<'_, BTreeSet<PathBuf>>| told.insert(path.to_owned());
+        if listening.ignored.lock().is_ok_and(is_new) {
+            (listening.tell)(HookTrouble::Ignored(advice));
+        }
+    }
+
+    /// Tells that a hook cannot be started; whether somebody heard it.
+    pub(crate) fn unstartable(&self, words: &str) -> bool {
+        let tell = self.0.as_ref().map(|listening| &listening.tell);
+        tell.is_some_and(|tell| {
+            tell(HookTrouble::Unstartable(words));
+            true
+        })
+    }
+}
+
+/// Two are equal if the same one listens.
+impl PartialEq for HookListener {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for HookListener {}
+
+impl fmt::Debug for HookListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.0.is_some() { "some" } else { "none" };
+        write!(f, "HookListener({state})")
+    }
+}

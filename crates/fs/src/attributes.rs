@@ -151,13 +151,30 @@ impl Attributes<'_> {
     }
 }
 
-/// The umask of this process, if the system reports it.
+/// The umask of this process, if it can be found out without a moment in which it is another one.
 pub fn umask() -> Option<u32> {
+    told_umask().or_else(thread_umask)
+}
+
+/// What `/proc` tells, where it is mounted.
+fn told_umask() -> Option<u32> {
     let status = read_proc_file(Path::new("/proc/self/status"))?;
     let line = status
         .lines()
         .find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(line.trim(), 8).ok()
+}
+
+/// The umask of a thread that has one of its own, begun as that of the process.
+fn thread_umask() -> Option<u32> {
+    use rustix::thread::{unshare_unsafe, UnshareFlags};
+    let thread = std::thread::Builder::new().spawn(|| {
+        #[allow(unsafe_code)]
+        // SAFETY: only the directory and the umask become those of this thread, which uses no path.
+        unsafe { unshare_unsafe(UnshareFlags::FS) }.ok()?;
+        Some(rustix::process::umask(Mode::empty()).bits())
+    });
+    thread.ok()?.join().ok()?
 }
 
 /// The effective user and group ids of this process.
@@ -170,6 +187,14 @@ pub fn effective_ids() -> (u32, u32) {
 mod tests {
     use super::*;
     use crate::FileKind;
+
+    #[test]
+    fn a_thread_of_its_own_knows_the_umask_and_keeps_it() {
+        let told = told_umask();
+        let asked = thread_umask();
+        assert!(asked.is_none() || told.is_none() || asked == told);
+        assert_eq!(told_umask(), told);
+    }
 
     const TIME: Timestamp = Timestamp {
         seconds: 12345,

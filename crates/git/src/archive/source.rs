@@ -8,13 +8,9 @@ use bstr::{BStr, BString, ByteSlice};
 use hedgerow_numbers::{integer, BadNumber};
 use hedgerow_pack::{ObjectId, ObjectKind};
 use hedgerow_tree::EntryKind;
-use std::path::Path;
 
 /// Default of `tar.umask`.
 const UMASK: u16 = 0o002;
-/// The file with the process's own umask, and the size limit for reading it.
-const PROCESS_STATUS: &str = "/proc/self/status";
-const PROCESS_STATUS_LIMIT: u64 = 1 << 20;
 
 /// A tree with the common properties of its entries.
 pub(super) struct Source {
@@ -107,14 +103,10 @@ fn umask(repository: &Repository) -> Result<u16> {
     }
 }
 
-/// The umask of this process, read from a file because `umask` would change it.
+/// The umask of this process.
 fn process_umask() -> Result<u16> {
-    let status = hedgerow_fs::read_file(Path::new(PROCESS_STATUS), PROCESS_STATUS_LIMIT)?;
-    let status = status.unwrap_or_default();
-    let digits = status.lines().find_map(|line| line.strip_prefix(b"Umask:"));
-    let digits = digits.and_then(|digits| digits.trim().to_str().ok());
-    let umask = digits.and_then(|digits| u16::from_str_radix(digits, 8).ok());
+    let umask = hedgerow_fs::umask().and_then(|umask| u16::try_from(umask).ok());
     umask.ok_or_else(|| Error::Setup {
-        reason: format!("'{PROCESS_STATUS}' does not tell the umask that tar.umask asks for"),
+        reason: "the system does not tell the umask that tar.umask asks for".into(),
     })
 }

@@ -67,24 +67,16 @@ impl Failure {
 impl From<hedgerow::repository::Error> for Failure {
     fn from(error: hedgerow::repository::Error) -> Self {
         use hedgerow::repository::Error;
-        let error = match error {
-            Error::AfterFailures { failures, error } => {
-                return Failure {
-                    before: failures,
-                    ..Failure::from(*error)
-                };
-            }
-            Error::Unmatched { mut reasons } => {
-                let last = reasons.pop().unwrap_or_default();
-                return Failure {
-                    before: reasons,
-                    ..Failure::refused(last)
-                };
-            }
-            error => error,
+        let (before, error) = error.apart();
+        let mut failure = Failure {
+            before,
+            ..Failure::fatal(&error)
         };
-        let mut failure = Failure::fatal(&error);
         match &error {
+            Error::Unmatched { .. } => {
+                failure.severity = "error";
+                failure.exit_code = REFUSED;
+            }
             Error::Interrupted => {
                 failure.severity = "error";
                 failure.exit_code = INTERRUPTED;
@@ -92,12 +84,6 @@ impl From<hedgerow::repository::Error> for Failure {
             Error::NotBuilt { .. } | Error::Usage { .. } => {
                 failure.severity = "error";
                 failure.exit_code = USAGE;
-            }
-            Error::DubiousOwnership { path } => {
-                failure.hint = Some(format!(
-                    "if you trust it: git config --global --add safe.directory '{}'",
-                    path.display()
-                ));
             }
             Error::MissingContent { .. } => {
                 failure.hint = Some(
@@ -108,7 +94,7 @@ impl From<hedgerow::repository::Error> for Failure {
             }
             Error::Identity { unknown, .. } => failure.unknown = *unknown,
             Error::Fs(cause) => {
-                if let Some(words) = locked(cause) {
+                if let Some(words) = hedgerow::repository::locked(cause) {
                     failure.message = words;
                 }
             }
@@ -116,18 +102,6 @@ impl From<hedgerow::repository::Error> for Failure {
         }
         failure
     }
-}
-
-/// Git's words if what failed is a lock file that is there already. Programs look for them.
-pub fn locked(error: &hedgerow_fs::Error) -> Option<String> {
-    let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
-    let path = error.path.display();
-    (exists && error.path.extension().is_some_and(|end| end == "lock")).then(|| {
-        format!(
-            "Unable to create '{path}': File exists.\n\nAnother git process seems to be running in \
-             this repository, or the lock file may be stale"
-        )
-    })
 }
 
 impl From<hedgerow::pack::RepackError> for Failure {

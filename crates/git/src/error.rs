@@ -1,7 +1,9 @@
+use crate::convert::shell_quoted;
 use crate::refs::ReferenceProblem;
 use crate::revision::RevisionProblem;
-use bstr::BString;
-use std::path::PathBuf;
+use bstr::{BStr, BString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// The result of working with a repository.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -81,7 +83,12 @@ pub enum Error {
         admin: PathBuf,
     },
     /// The repository belongs to another user and is not listed in `safe.directory`.
-    #[error("detected dubious ownership in repository at '{}'", path.display())]
+    #[error(
+        "detected dubious ownership in repository at '{}'\nTo add an exception for this directory, \
+         call:\n\n\tgit config --global --add safe.directory {}",
+        path.display(),
+        shell_word(path)
+    )]
     DubiousOwnership {
         /// The directory in question.
         path: PathBuf,
@@ -260,12 +267,14 @@ pub enum Error {
         reason: String,
     },
     /// A required filter that failed, in git's words.
-    #[error("{path}: {reason}")]
+    #[error("{path}: {reason}{}", because(said))]
     Filter {
         /// The file's path in the tree.
         path: BString,
-        /// Which filter, and why.
+        /// Which filter.
         reason: String,
+        /// What failed before, a sentence each.
+        said: Vec<String>,
     },
     /// The caller's token was cancelled.
     #[error("interrupted")]
@@ -303,5 +312,90 @@ impl From<hedgerow_engine::Failure<Error>> for Error {
             hedgerow_engine::Failure::Failed(error) => error,
             hedgerow_engine::Failure::Panicked(reason) => Error::Internal { reason },
         }
+    }
+}
+
+/// The first of the sentences, after a colon.
+fn because(said: &[String]) -> String {
+    said.first()
+        .map(|first| format!(": {first}"))
+        .unwrap_or_default()
+}
+
+impl Error {
+    /// What failed before this error, a sentence each, and the error alone.
+    pub fn apart(self) -> (Vec<String>, Error) {
+        match self {
+            Error::AfterFailures {
+                mut failures,
+                error,
+            } => {
+                let (more, error) = error.apart();
+                failures.extend(more);
+                (failures, error)
+            }
+            Error::Filter { path, reason, said } => {
+                let alone = Error::Filter {
+                    path,
+                    reason,
+                    said: Vec::new(),
+                };
+                (said, alone)
+            }
+            Error::Unmatched { mut reasons } => {
+                let last = reasons.pop().into_iter().collect();
+                (reasons, Error::Unmatched { reasons: last })
+            }
+            error => (Vec::new(), error),
+        }
+    }
+}
+
+/// The path as a shell takes it, in quotes only if it needs them.
+fn shell_word(path: &Path) -> BString {
+    let word = BStr::new(path.as_os_str().as_bytes());
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"+,-./:=@_^".contains(byte);
+    if !word.is_empty() && word.iter().all(is_plain) {
+        word.to_owned()
+    } else {
+        shell_quoted(word)
+    }
+}
+
+const STALE: &str = ".\n\nAnother git process seems to be running in this repository, or the lock \
+                     file may be stale";
+
+/// Git's words if what failed is making a lock file. Programs look for them.
+pub fn locked(error: &hedgerow_fs::Error) -> Option<String> {
+    let is_lock = error.path.extension().is_some_and(|end| end == "lock");
+    let (path, reason) = (error.path.display(), error.reason());
+    let because = match error.kind() {
+        std::io::ErrorKind::AlreadyExists => STALE,
+        _ => "",
+    };
+    (is_lock && error.operation == "create")
+        .then(|| format!("Unable to create '{path}': {reason}{because}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn a_lock_that_cannot_be_made_is_told_in_the_words_of_git() {
+        let words = |operation, path: &str, kind: ErrorKind| {
+            locked(&hedgerow_fs::Error::new(operation, path, kind))
+        };
+        let said = words("create", "a/index.lock", ErrorKind::ReadOnlyFilesystem).unwrap();
+        assert!(
+            said.starts_with("Unable to create 'a/index.lock': "),
+            "{said}"
+        );
+        assert!(!said.contains("Another git process"), "{said}");
+        let said = words("create", "a/index.lock", ErrorKind::AlreadyExists).unwrap();
+        assert!(said.contains(".\n\nAnother git process"), "{said}");
+        assert_eq!(words("create", "a/index", ErrorKind::AlreadyExists), None);
+        assert_eq!(words("write", "a/index.lock", ErrorKind::StorageFull), None);
     }
 }

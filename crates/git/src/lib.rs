@@ -49,5 +49,5 @@ mod untracked_cache;
 mod worktree;
 pub mod worktrees;
 
-pub use error::{Error, Result};
+pub use error::{locked, Error, Result};
 pub use gix_hash::ObjectId;

@@ -9,4 +9,4 @@ pub use hedgerow_git::index::Mode;
 pub use hedgerow_git::refs::Head;
 pub use hedgerow_git::repository::{Repository, Role};
 pub use hedgerow_git::revision::{IndexPaths, Wanted};
-pub use hedgerow_git::{Error, Result};
+pub use hedgerow_git::{locked, Error, Result};

@@ -57,7 +57,7 @@ pub fn run(command: &VerifyPack, global: &Global, output: &Output) -> Result<u8,
                 }
             }
             Err(error) => {
-                output.error_line(format_args!("fatal: {}", words(&error, &pack)));
+                output.error_line(format_args!("fatal: {}", words(&error, &shown)));
                 if options.statistics {
                     output.data(format!("{}: bad\n", shown.display()).as_bytes());
                 }
@@ -83,10 +83,12 @@ fn pack_of(word: &Path) -> PathBuf {
 }
 
 fn words(error: &PackError, pack: &Path) -> String {
+    let index = pack.with_extension("idx");
+    let index = index.display();
     match error {
-        PackError::BadIndex { .. } => {
-            let pack = pack.display();
-            format!("Cannot open existing pack idx file for '{pack}'")
+        PackError::BadIndex { .. } => format!("Cannot open existing pack idx file for '{index}'"),
+        PackError::Fs(error) if error.is_missing() => {
+            format!("Cannot open existing pack file '{index}'")
         }
         error => error.to_string(),
     }

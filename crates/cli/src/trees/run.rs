@@ -23,7 +23,7 @@ use hedgerow::numbers::counted;
 use hedgerow::repository::Repository;
 use hedgerow::stash::{switch_merging, MergingSwitch};
 use hedgerow::{Execution, Stage};
-use hedgerow_fs::Exit;
+use hedgerow_fs::{Exit, StandardOutput};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
@@ -203,7 +203,10 @@ impl<'a> Run<'a> {
                     tell(done, self.global, self.started.elapsed(), self.output);
                     return Err(error.into());
                 }
-                self.list(&done.local_changes);
+                // What git does not print on a terminal it keeps until it has told the rest.
+                let is_kept = !StandardOutput::is_terminal();
+                let list = |is_now: bool| is_now.then(|| self.list(&done.local_changes));
+                list(!is_kept);
                 if let Some(autostash) = &switched.autostash {
                     messages::carried(autostash, self.output);
                 }
@@ -216,12 +219,13 @@ impl<'a> Run<'a> {
                     self.output,
                 )?;
                 for name in ended.operations.iter().filter(|_| !self.global.quiet) {
-                    let warning = format_args!("cancelling a {name} in progress");
-                    self.output.warn(warning);
+                    self.output
+                        .warn(format_args!("cancelling a {name} in progress"));
                 }
                 if ended.stashed {
                     self.output.error_line(messages::STASHED);
                 }
+                list(is_kept);
                 self.data(&tracking);
                 if let (Some(carried), Some(_)) = (&switched.autostash, target.commit) {
                     self.data("The following paths have local changes:\n");

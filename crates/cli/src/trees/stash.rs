@@ -8,7 +8,7 @@ use super::pathspec_file::PathspecFile;
 use super::run::Run;
 use super::writing::Writing;
 use crate::arguments::{Arguments, Command};
-use crate::failure::{locked, Failure, REFUSED};
+use crate::failure::{Failure, REFUSED};
 use crate::global::Global;
 use crate::output::Output;
 use crate::trees::{self, checkout_options, messages};
@@ -16,7 +16,7 @@ use crate::{git_options, status};
 use bstr::{BStr, BString, ByteSlice};
 use clap::{Args, Parser, Subcommand};
 use hedgerow::diff::{show, supply_contents, FileContents, Formats};
-use hedgerow::repository::Error;
+use hedgerow::repository::{locked, Error};
 use hedgerow::stash::{
     apply, clear_stash, create_entry, drop_entry, entry_changes, prefixed, push, store_entry,
     Applied, ApplyLabels, ApplyOptions, ApplyOutcome, PushOptions, PushOutcome, Said,
@@ -282,7 +282,7 @@ fn unless_locked<T>(result: Result<T, Error>, output: &Output) -> Result<Option<
 
 fn warn(warnings: &[String], output: &Output) {
     for warning in warnings {
-        if warning.starts_with("Ignoring path ") {
+        if warning.starts_with("Ignoring path ") || warning.starts_with("Warning: ") {
             output.error_line(warning);
         } else {
             output.warn(warning);
@@ -293,6 +293,11 @@ fn warn(warnings: &[String], output: &Output) {
 /// Tells why nothing was put aside. Only `stash push` can be quiet.
 pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
     let (output, quiet) = (run.output, run.global.quiet && is_push);
+    let say = |line: &str| {
+        if !quiet {
+            output.error_line(line);
+        }
+    };
     match outcome {
         PushOutcome::Pushed(_) => return 0,
         PushOutcome::NoChanges(warnings) => {
@@ -302,16 +307,8 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
             }
             return 0;
         }
-        PushOutcome::NothingStaged => {
-            if !quiet {
-                output.error_line("No staged changes");
-            }
-        }
-        PushOutcome::NoCommit => {
-            if !quiet {
-                output.error_line("You do not have the initial commit yet");
-            }
-        }
+        PushOutcome::NothingStaged => say("No staged changes"),
+        PushOutcome::NoCommit => say("You do not have the initial commit yet"),
         PushOutcome::Unmatched(specs) => {
             for spec in specs {
                 output.error(messages::unknown(prefixed(&run.repository, spec).as_bstr()));
@@ -319,24 +316,26 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
             output.error_line("Did you forget to 'git add'?");
         }
         PushOutcome::Unmerged(paths) => needs_merge(paths, output),
-        PushOutcome::Unsaved { error, warnings } => {
+        PushOutcome::Unsaved {
+            said,
+            error,
+            warnings,
+        } => {
             warn(warnings, output);
-            output.error(error);
-            if !quiet {
-                output.error_line("Cannot save the current worktree state");
+            said.iter().for_each(|reason| output.error(reason));
+            match said.is_empty() {
+                true => output.error(error),
+                false => output.fatal(error),
             }
+            say("Cannot save the current worktree state");
         }
         PushOutcome::UnsavedIndex(reason) => {
             output.error(reason);
-            if !quiet {
-                output.error_line("Cannot save the current index state");
-            }
+            say("Cannot save the current index state");
         }
         PushOutcome::Unnamed(error) => {
             output.error(error);
-            if !quiet {
-                output.error_line("Cannot save the current status");
-            }
+            say("Cannot save the current status");
         }
     }
     REFUSED

@@ -1,7 +1,7 @@
 //! What is seldom said, by git and by the link.
 
 use crate::callers::replay;
-use hedgerow_testkit::git_is_at_least;
+use hedgerow_testkit::{git_is_at_least, isolated, require, run, skip};
 
 /// A commit that is named by its whole id and is not there.
 #[test]
@@ -62,6 +62,62 @@ fn hooks_that_do_not_run() {
         format!("{}; git checkout -q --detach v1; git merge --ff-only main", hook("post-merge", "/nowhere", 755)),
     ];
     replay(&steps.each_ref().map(String::as_str));
+}
+
+/// A filter that is required and fails: what failed first is told first.
+#[test]
+fn required_filters_that_fail() {
+    if !git_is_at_least(2, 55, "words about filters that fail") {
+        return;
+    }
+    let of = |kind: &str, command: &str| {
+        format!("git config filter.f.{kind} '{command}'; git config filter.f.required true; echo 'f1 filter=f' >.git/info/attributes")
+    };
+    let smudge = "rm f1; git checkout -- f1; git restore f1; git checkout-index f1; git reset -q --hard side; git worktree add -q ../w";
+    let clean = "echo x >>f1; git checkout side; git stash";
+    let end = "rm .git/info/attributes; git config --remove-section filter.f; rm -rf ../w; git worktree prune; git reset -q --hard main; git branch -D w";
+    let steps = [
+        (of("smudge", "false"), smudge),
+        (of("smudge", "exit 7"), smudge),
+        (of("smudge", "nowhere"), smudge),
+        (of("clean", "false"), clean),
+        (of("process", "nowhere"), "rm f1; git checkout -- f1"),
+    ]
+    .map(|(set, then)| format!("{set}; {then}; {end}"));
+    replay(&steps.each_ref().map(String::as_str));
+}
+
+/// Words that programs look for, and the order in which a pipe gets them.
+#[test]
+fn words_and_their_order() {
+    if !git_is_at_least(2, 55, "words of several commands") {
+        return;
+    }
+    replay(&[
+        "export GIT_TEST_ASSUME_DIFFERENT_OWNER=1; git checkout side; git stash; git reset --hard; git switch main",
+        "git verify-pack nope; git verify-pack nope.idx; git verify-pack nope.pack; git verify-pack -v nope",
+        "echo x >d1/a; for to in side main v1 main; do git checkout $to 2>&1 | cat; done; git reset -q --hard",
+        "git checkout -q --detach; echo x >d1/a; git checkout main 2>&1 | cat; git checkout --detach v1 2>&1 | cat; git reset --hard main 2>&1 | cat",
+        "git checkout -q main; echo x >f1; git stash push -m \"$(printf 'a\\377')\"; git stash drop -q",
+    ]);
+}
+
+/// Where `/proc` is not mounted, hedgerow finds itself, and the umask holds.
+#[test]
+fn without_proc() {
+    if !require("unshare") {
+        return;
+    }
+    let alone =
+        |script: &str| format!("unshare -rm sh -c 'mount -t tmpfs none /proc && {{ {script}; }}'");
+    let mut probe = isolated("sh");
+    probe.arg("-c").arg(alone("true"));
+    if run(probe).code != 0 {
+        return skip("no namespace of mounts can be had");
+    }
+    let clone = "git clone -q . c; echo $?; git -c a.b=c clone -q --depth 1 file://$PWD d; echo $?; ls c d; rm -rf c d";
+    let masked = "umask 077; git repack -adq; stat -c %a .git/objects/pack/*.pack .git/objects/pack/*.idx; git status -s";
+    replay(&[&alone(clone), &alone(masked)]);
 }
 
 /// A link that is called like a command of git.

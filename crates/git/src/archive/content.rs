@@ -296,11 +296,9 @@ impl InCommit {
                 if let Some(place) = &self.place {
                     place.wait();
                 }
-                let (bytes, message) =
+                let (bytes, messages) =
                     filters.smudge(&rules.converter, driver, path, &self.named, content)?;
-                if let Some(message) = message {
-                    self.shared.warn(message);
-                }
+                messages.into_iter().for_each(|it| self.shared.warn(it));
                 bytes
             }
             _ => converted.content.to_vec(),

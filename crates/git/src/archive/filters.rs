@@ -72,8 +72,8 @@ impl Filters {
         drivers.entry(name.clone()).or_default().clone()
     }
 
-    /// Filters the blob `id`, whose converted content is `content`. Also returns git's message
-    /// about it.
+    /// Filters the blob `id`, whose converted content is `content`. Also returns git's
+    /// messages about it.
     pub fn smudge(
         &self,
         converter: &Converter,
@@ -81,7 +81,7 @@ impl Filters {
         path: &BStr,
         id: &ObjectId,
         content: &[u8],
-    ) -> Result<(Vec<u8>, Option<String>)> {
+    ) -> Result<(Vec<u8>, Vec<String>)> {
         let driver = converter.driver(conversion.index);
         let driver = driver.ok_or_else(|| Error::Internal {
             reason: "a conversion without a driver".into(),
@@ -115,7 +115,7 @@ impl Filters {
                 }
                 Filtered::Failed(error) => Err(error),
             };
-            taken = Some(bytes.map(|bytes| (bytes, delivery.message)));
+            taken = Some(bytes.map(|bytes| (bytes, delivery.messages)));
             Ok(())
         };
         let outcome = lane.smudge(0, path, id, content, &mut take);

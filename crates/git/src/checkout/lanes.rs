@@ -273,9 +273,8 @@ impl LaneRun<'_, '_> {
 
     fn deliver(&mut self, delivery: Delivery<'_>) {
         let row = delivery.row as u32;
-        if let Some(message) = delivery.message {
-            self.contents.note_unconverted(message);
-        }
+        let messages = delivery.messages.into_iter();
+        messages.for_each(|message| self.contents.note_unconverted(message));
         if !self.pending.remove(&row) {
             return;
         }
@@ -301,10 +300,6 @@ impl LaneRun<'_, '_> {
     /// after the user has interrupted the run.
     fn end_if_required(&self, error: Error) {
         if self.is_required && !self.writer.is_cancelled() {
-            let error = match error {
-                Error::Convert { path, reason } => Error::Filter { path, reason },
-                other => other,
-            };
             // Only the first error is reported.
             let _ = self.contents.fatal.set(error);
         }

@@ -161,7 +161,8 @@ impl Converter {
             Some(driver) if driver.required && driver.cannot_smudge() => {
                 let reason = format!("smudge filter {} failed", driver.name);
                 let path = path.to_owned();
-                Err(Error::Filter { path, reason })
+                let said = Vec::new();
+                Err(Error::Filter { path, reason, said })
             }
             _ => Ok(()),
         }

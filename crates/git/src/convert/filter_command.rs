@@ -9,7 +9,8 @@ use hedgerow_fs::{FilterCancel, FilterProcess, Transfer};
 
 use super::lane::FilterContext;
 
-/// Runs `command` on `content`. The inner error is git's message when a filter fails.
+/// Runs `command` on `content`. The inner error is what git says when a filter
+/// fails, a sentence each.
 ///
 /// # Errors
 /// It was cancelled.
@@ -19,20 +20,31 @@ pub(super) fn run(
     content: &[u8],
     context: &FilterContext,
     cancel: &FilterCancel,
-) -> io::Result<Result<Vec<u8>, String>> {
-    let outcome = start(substitute(command, path).as_bstr(), context, cancel)
-        .map_err(|_| format!("cannot fork to run external filter '{command}'"));
-    let mut process = match outcome {
+) -> io::Result<Result<Vec<u8>, Vec<String>>> {
+    let failed = || format!("external filter '{command}' failed");
+    let substituted = substitute(command, path);
+    let mut process = match start(substituted.as_bstr(), context, cancel) {
         Ok(process) => process,
-        Err(message) => return Ok(Err(message)),
+        Err(error) => {
+            let forked = format!("cannot fork to run external filter '{command}'");
+            let first = unstarted(substituted.as_bstr(), &error);
+            return Ok(Err(vec![first, forked, failed()]));
+        }
     };
     let outcome = exchange(&mut process, content).and_then(|out| Ok((out, process.wait()?)));
     match outcome {
         Ok((out, None)) => Ok(Ok(out)),
-        Ok((_, Some(code))) => Ok(Err(format!("external filter '{command}' failed {code}"))),
+        Ok((_, Some(code))) => Ok(Err(vec![format!("{} {code}", failed()), failed()])),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-        Err(_) => Ok(Err(format!("read from external filter '{command}' failed"))),
+        Err(_) => Ok(Err(vec![format!(
+            "read from external filter '{command}' failed"
+        )])),
     }
+}
+
+/// What git says of a command that cannot be started.
+pub(super) fn unstarted(command: &BStr, error: &io::Error) -> String {
+    format!("cannot run {command}: {}", hedgerow_fs::reason(error))
 }
 
 /// Starts a filter program in the directory and with the environment that git uses.

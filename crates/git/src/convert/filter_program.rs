@@ -59,7 +59,8 @@ pub(super) enum Outcome {
     Delivered,
     Delayed,
     /// The content stays unchanged.
-    Unfiltered(Option<String>),
+    /// Why not, a sentence each.
+    Unfiltered(Vec<String>),
 }
 
 /// A file that passes through the lane.
@@ -103,7 +104,7 @@ impl FilterProgram {
             (None, Direction::Clean) => self.driver.clean.as_ref(),
         };
         let outcome = match command.filter(|command| !command.is_empty()) {
-            None => Outcome::Unfiltered(None),
+            None => Outcome::Unfiltered(Vec::new()),
             Some(_) if self.driver.process.is_some() => {
                 self.ask_process(direction, file, deliver)?
             }
@@ -114,19 +115,19 @@ impl FilterProgram {
                     filter_command::run(command, path, content, &self.context, &self.cancel);
                 match outcome.map_err(|error| self.system_error(error))? {
                     Ok(filtered) => Outcome::Filtered(filtered),
-                    Err(message) => Outcome::Unfiltered(Some(message)),
+                    Err(said) => Outcome::Unfiltered(said),
                 }
             }
         };
         // For smudging, git treats a driver without any command as if there were none.
         let is_nothing = direction == Direction::Smudge && !self.driver.has_command();
         match outcome {
-            Outcome::Unfiltered(message) if self.driver.required && !is_nothing => {
-                let mut reason = direction.failure(self.driver.name.as_ref());
-                if let Some(message) = message {
-                    reason = format!("{reason}: {message}");
-                }
-                Err(failure(file.path, &reason))
+            Outcome::Unfiltered(said) if self.driver.required && !is_nothing => {
+                Err(Error::Filter {
+                    path: file.path.to_owned(),
+                    reason: direction.failure(self.driver.name.as_ref()),
+                    said,
+                })
             }
             outcome => Ok(outcome),
         }
@@ -141,7 +142,7 @@ impl FilterProgram {
         deliver: &mut Deliver<'_>,
     ) -> Result<Outcome> {
         if self.aborted.contains(&direction) {
-            return Ok(Outcome::Unfiltered(None));
+            return Ok(Outcome::Unfiltered(Vec::new()));
         }
         match self.converse(direction, file, deliver) {
             Ok(outcome) => outcome,
@@ -150,9 +151,8 @@ impl FilterProgram {
             }
             Err(_) => {
                 let command = self.process_command();
-                Ok(Outcome::Unfiltered(Some(format!(
-                    "external filter '{command}' failed"
-                ))))
+                let said = format!("external filter '{command}' failed");
+                Ok(Outcome::Unfiltered(vec![said]))
             }
         }
     }
@@ -164,7 +164,10 @@ impl FilterProgram {
         file: &File<'_>,
         deliver: &mut Deliver<'_>,
     ) -> io::Result<Result<Outcome>> {
-        let mut client = self.connect()?;
+        let mut client = match self.connect()? {
+            Ok(client) => client,
+            Err(said) => return Ok(Ok(Outcome::Unfiltered(said))),
+        };
         let can = match direction {
             Direction::Smudge => client.can_smudge,
             Direction::Clean => client.can_clean,
@@ -180,26 +183,48 @@ impl FilterProgram {
                 }
                 Reply::Content(content) => Outcome::Filtered(content),
                 Reply::Delayed => Outcome::Delayed,
-                Reply::Error => Outcome::Unfiltered(None),
+                Reply::Error => Outcome::Unfiltered(Vec::new()),
                 Reply::Abort => {
                     self.aborted.push(direction);
-                    Outcome::Unfiltered(None)
+                    Outcome::Unfiltered(Vec::new())
                 }
             }
         } else {
-            Outcome::Unfiltered(None)
+            Outcome::Unfiltered(Vec::new())
         };
         self.client = Some(client);
         Ok(Ok(outcome))
     }
 
-    /// Takes the process out, or starts it. The caller puts it back after success.
-    fn connect(&mut self) -> io::Result<FilterClient> {
+    /// Takes the process out, or starts it. The caller puts it back after success. The inner error is why
+    /// it does not start, in git's words.
+    fn connect(&mut self) -> io::Result<std::result::Result<FilterClient, Vec<String>>> {
         if let Some(client) = self.client.take() {
-            return Ok(client);
+            return Ok(Ok(client));
         }
-        let process = filter_command::start(self.process_command(), &self.context, &self.cancel)?;
-        FilterClient::start(process)
+        let command = self.process_command();
+        let process = match filter_command::start(command, &self.context, &self.cancel) {
+            Err(error) => {
+                let forked = format!("cannot fork to run subprocess '{command}'");
+                return Ok(Err(vec![
+                    filter_command::unstarted(command, &error),
+                    forked,
+                ]));
+            }
+            Ok(process) => process,
+        };
+        match FilterClient::start(process) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let ended = [io::ErrorKind::UnexpectedEof, io::ErrorKind::BrokenPipe];
+                let greeting = format!("could not read greeting from subprocess '{command}'");
+                let failed = format!("initialization for subprocess '{command}' failed");
+                let is_greeting = ended.contains(&error.kind());
+                let said = is_greeting.then_some(greeting).into_iter().chain([failed]);
+                Ok(Err(said.collect()))
+            }
+            Ok(client) => Ok(Ok(client)),
+        }
     }
 
     /// The delayed files that are ready; empty if no more will come or the process is gone.
@@ -288,17 +313,10 @@ fn hand_on(
         row: file.row,
         path: file.path,
         content: Filtered::Stream(&mut reader),
-        message: None,
+        messages: Vec::new(),
     });
     match delivered {
         Ok(()) if !reader.is_done() => Err(io::Error::other("the content was not read")),
         delivered => Ok(delivered),
-    }
-}
-
-pub(super) fn failure(path: &BStr, reason: &str) -> Error {
-    Error::Convert {
-        path: path.to_owned(),
-        reason: reason.to_owned(),
     }
 }

@@ -54,8 +54,8 @@ pub struct Delivery<'a> {
     pub path: &'a BStr,
     /// The content for the working tree.
     pub content: Filtered<'a>,
-    /// Git's message about it. The file is written all the same.
-    pub message: Option<String>,
+    /// Git's messages about it. The file is written all the same.
+    pub messages: Vec<String>,
 }
 
 /// The content of a filtered file.
@@ -74,8 +74,8 @@ pub enum Filtered<'a> {
 pub struct Cleaned {
     /// The result; `None` if the filter did nothing and the content stays unchanged.
     pub content: Option<Vec<u8>>,
-    /// Git's message about it.
-    pub message: Option<String>,
+    /// Git's messages about it.
+    pub messages: Vec<String>,
 }
 
 /// Receives filtered files. Its error ends the lane.
@@ -122,20 +122,20 @@ impl FilterLane {
             content,
             can_delay: true,
         };
-        let (content, message) = match self.program.apply(Direction::Smudge, &file, deliver)? {
+        let (content, messages) = match self.program.apply(Direction::Smudge, &file, deliver)? {
             Outcome::Delivered => return Ok(()),
             Outcome::Delayed => {
                 self.delayed.insert(path.to_owned(), (row, *id));
                 return Ok(());
             }
-            Outcome::Filtered(filtered) => (Some(filtered), None),
-            Outcome::Unfiltered(message) => (None, message),
+            Outcome::Filtered(filtered) => (Some(filtered), Vec::new()),
+            Outcome::Unfiltered(said) => (None, said),
         };
         deliver(Delivery {
             row,
             path,
             content: Filtered::Content(content.as_deref().unwrap_or(file.content)),
-            message,
+            messages,
         })
     }
 
@@ -152,16 +152,16 @@ impl FilterLane {
             content,
             can_delay: false,
         };
-        let (content, message) = match self
+        let (content, messages) = match self
             .program
             .apply(Direction::Clean, &file, &mut |_| Ok(()))?
         {
-            Outcome::Filtered(content) => (Some(content), None),
-            Outcome::Unfiltered(message) => (None, message),
+            Outcome::Filtered(content) => (Some(content), Vec::new()),
+            Outcome::Unfiltered(said) => (None, said),
             // These occur only when smudging.
-            Outcome::Delayed | Outcome::Delivered => (None, None),
+            Outcome::Delayed | Outcome::Delivered => (None, Vec::new()),
         };
-        Ok(Cleaned { content, message })
+        Ok(Cleaned { content, messages })
     }
 
     /// Delivers the delayed files in the order in which they become ready, and ends the process.
@@ -179,7 +179,7 @@ impl FilterLane {
                 row,
                 path: path.as_bstr(),
                 content: Filtered::Failed(unfiltered(path.as_bstr())),
-                message: None,
+                messages: Vec::new(),
             })?;
         }
         self.program.close()
@@ -232,7 +232,7 @@ impl FilterLane {
             row,
             path,
             content,
-            message: None,
+            messages: Vec::new(),
         })
     }
 }

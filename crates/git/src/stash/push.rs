@@ -12,6 +12,7 @@ use crate::checkout::{
     check_pathspecs, checkout_paths, reset, Done, Failure, PathOptions, PathOutcome, ResetMode,
     ResetOptions, ResetOutcome, ResetRequest, ResetTarget, Session, Unmerged,
 };
+use crate::convert::is_utf8;
 use crate::index::{Index, Mode};
 use crate::objects::{write_tree, NewCommit, ObjectWriter, TreeRow};
 use crate::refs::Signature;
@@ -61,6 +62,8 @@ pub enum PushOutcome {
     Unmerged(Vec<BString>),
     /// What is in the working tree cannot be recorded.
     Unsaved {
+        /// What failed before, a sentence each: a filter that is required.
+        said: Vec<String>,
         /// The reason.
         error: Error,
         /// Git's warnings until then.
@@ -113,15 +116,26 @@ impl Said {
     }
 }
 
+/// What git says of a message that is not in the encoding of commits.
+const NOT_UTF8: &str = "Warning: commit message did not conform to UTF-8.\n\
+     You may want to amend it after fixing the message, or set the config\n\
+     variable i18n.commitEncoding to the encoding your project uses.";
+
 /// Puts local changes aside. In a partial clone, what is missing is fetched before anything is touched.
 pub fn push(repository: &Repository, options: &PushOptions) -> Result<PushOutcome> {
     check_pathspecs(repository, &options.pathspecs)?;
     match repository.with_promised(|| try_to_push(repository, options)) {
-        Err(error) if error.is_of_missing() => {
-            let warnings = Vec::new();
-            Ok(PushOutcome::Unsaved { error, warnings })
-        }
+        Err(error) if error.is_of_missing() => Ok(unsaved(error, Vec::new())),
         pushed => pushed,
+    }
+}
+
+fn unsaved(error: Error, warnings: Vec<String>) -> PushOutcome {
+    let (said, error) = error.apart();
+    PushOutcome::Unsaved {
+        said,
+        error,
+        warnings,
     }
 }
 
@@ -130,8 +144,7 @@ fn try_to_push(repository: &Repository, options: &PushOptions) -> Result<PushOut
     let recorded = match record(&session, options) {
         Ok(Ok(recorded)) => recorded,
         Err(error) if is_of_contents(&error) && !error.is_of_missing() => {
-            let warnings = Vec::new();
-            return Ok(PushOutcome::Unsaved { error, warnings });
+            return Ok(unsaved(error, Vec::new()));
         }
         Err(error) => return Err(error),
         Ok(Err(Unrecorded { outcome, refreshed })) => {
@@ -474,7 +487,7 @@ pub(super) fn record(
             Ok(found) => found,
             Err(error @ (Error::Usage { .. } | Error::Setup { .. })) => {
                 return Ok(Err(Unrecorded {
-                    outcome: PushOutcome::Unsaved { error, warnings },
+                    outcome: unsaved(error, warnings),
                     refreshed: changes.refreshed_index(session)?,
                 }))
             }
@@ -489,6 +502,10 @@ pub(super) fn record(
         Some(text) => [b"On ", &branch[..], b": ", text].concat().into(),
     };
     let commit = write(tree, &parents, message.as_bstr())?;
+    let encoding = repository.config().string("i18n.commitEncoding");
+    if message.to_str().is_err() && encoding.is_none_or(|name| is_utf8(name.as_ref())) {
+        warnings.push(NOT_UTF8.into());
+    }
     writer.sync_names()?;
     let (mut taking, mut added) = (Taking::default(), Added::default());
     if let Some(specs) = specs.as_ref().filter(|_| !options.staged) {

@@ -308,10 +308,7 @@ impl Comparison<'_> {
         let mut content = Vec::new();
         file.read_to_end(&mut content, CONVERTED_LIMIT_BYTES)?;
         if let Some(lane) = lane {
-            let cleaned = lane.clean(path, &content).map_err(|error| match error {
-                Error::Convert { path, reason } => Error::Filter { path, reason },
-                error => error,
-            })?;
+            let cleaned = lane.clean(path, &content)?;
             content = cleaned.content.unwrap_or(content);
         }
         let mut index_content = || self.index_content(entry);
@@ -353,7 +350,7 @@ impl Comparison<'_> {
             if let Some(driver) = self.converter.driver(filtered.index) {
                 let mut lane = FilterLane::open(driver, self.filters.clone())?;
                 let filtered = lane.clean(path, &content)?;
-                of_filter = filtered.message;
+                of_filter = filtered.messages.into_iter().next();
                 content = filtered.content.unwrap_or(content);
             }
         }

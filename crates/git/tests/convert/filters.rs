@@ -127,7 +127,7 @@ impl Checkout {
     fn take(&mut self, names: &[&String], delivery: Delivery<'_>) -> Result<()> {
         assert_eq!(names[delivery.row].as_str(), delivery.path.to_string());
         let path = delivery.path.to_string();
-        self.messages.extend(delivery.message);
+        self.messages.extend(delivery.messages);
         let content = match delivery.content {
             Filtered::Content(content) => content.to_vec(),
             Filtered::Stream(stream) => {

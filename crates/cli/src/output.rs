@@ -4,7 +4,8 @@ use crate::as_git;
 use crate::ending::Shape;
 use crate::failure::{Failure, PARTIAL, REFUSED, RESTORED_IN_PART};
 use crate::global::{Color, Global};
-use crate::words;
+use crate::{environment, words};
+use hedgerow::display::with_bytes_of_words;
 use hedgerow_fs::StandardOutput;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -171,8 +172,13 @@ impl Output {
     }
 
     fn line(&self, line: impl Display) {
+        let line = line.to_string() + "\n";
+        let line = match self.json {
+            true => line.into_bytes(),
+            false => with_bytes_of_words(&line, environment::words),
+        };
         // If standard error is gone, there is nowhere left to report it.
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
+        let _ = std::io::stderr().lock().write_all(&line);
     }
 
     fn paint(&self, text: &str, code: &str) -> String {

@@ -168,7 +168,7 @@ fn told_umask() -> Option<u32> {
 /// The umask of a thread that has one of its own, begun as that of the process.
 fn thread_umask() -> Option<u32> {
     use rustix::thread::{unshare_unsafe, UnshareFlags};
-    let thread = std::thread::Builder::new().spawn(|| {
+    let thread = crate::threads::start("umask", || {
         #[allow(unsafe_code)]
         // SAFETY: only the directory and the umask become those of this thread, which uses no path.
         unsafe { unshare_unsafe(UnshareFlags::FS) }.ok()?;

@@ -51,7 +51,8 @@ mod tests {
 
     #[test]
     fn the_kernel_knows_of_another_thread() {
-        let asked = std::thread::spawn(is_alone_for_kernel).join().unwrap();
+        let asked = crate::threads::start("ask", is_alone_for_kernel);
+        let asked = asked.unwrap().join().unwrap();
         assert_ne!(asked, Some(true));
     }
 }

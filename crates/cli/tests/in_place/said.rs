@@ -102,6 +102,31 @@ fn words_and_their_order() {
     ]);
 }
 
+/// Words that are not UTF-8 are shown as they are.
+#[test]
+fn bytes_of_words() {
+    if !git_is_at_least(2, 55, "words about names that are not UTF-8") {
+        return;
+    }
+    let steps = [
+        "checkout -q W",
+        "checkout -b W",
+        "checkout -b xW/y nope",
+        "switch W",
+        "restore W",
+        "stash push W",
+        "merge --ff-only W",
+        "worktree add ../W",
+        "checkout --orphan=W",
+        "reset W",
+    ]
+    .map(|words| {
+        let words = words.replace('W', "\"$W\"");
+        format!("W=$(printf 'b\\377'); git {words} 2>&1 | od -c")
+    });
+    replay(&steps.each_ref().map(String::as_str));
+}
+
 /// Where `/proc` is not mounted, hedgerow finds itself, and the umask holds.
 #[test]
 fn without_proc() {

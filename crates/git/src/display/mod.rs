@@ -13,6 +13,7 @@ mod quote;
 mod table;
 mod when;
 mod width;
+mod words;
 
 pub use byte_count::humanised;
 pub use color::{color_of_key, paint, RESET};
@@ -26,3 +27,4 @@ pub use quote::{quoted, quoted_with_spaces, unquoted};
 pub use table::Table;
 pub use when::When;
 pub use width::width;
+pub use words::with_bytes_of_words;

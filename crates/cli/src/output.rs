@@ -173,9 +173,10 @@ impl Output {
 
     fn line(&self, line: impl Display) {
         let line = line.to_string() + "\n";
-        let line = match self.json {
-            true => line.into_bytes(),
-            false => with_bytes_of_words(&line, environment::words),
+        let line = if self.json {
+            line.into_bytes()
+        } else {
+            with_bytes_of_words(&line, environment::words)
         };
         // If standard error is gone, there is nowhere left to report it.
         let _ = std::io::stderr().lock().write_all(&line);

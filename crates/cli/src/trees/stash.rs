@@ -323,9 +323,10 @@ pub fn not_pushed(run: &Run<'_>, outcome: &PushOutcome, is_push: bool) -> u8 {
         } => {
             warn(warnings, output);
             said.iter().for_each(|reason| output.error(reason));
-            match said.is_empty() {
-                true => output.error(error),
-                false => output.fatal(error),
+            if said.is_empty() {
+                output.error(error);
+            } else {
+                output.fatal(error);
             }
             say("Cannot save the current worktree state");
         }

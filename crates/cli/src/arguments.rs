@@ -38,7 +38,7 @@ pub use crate::trees::switch::Switch;
 pub use crate::trees::worktree::Worktree;
 pub use crate::walk::Walk;
 
-/// Moves whole file trees between Git packs, working trees, tar streams and SquashFS images.
+/// Moves file trees between Git packs, working trees, tar streams, SquashFS and EROFS images.
 #[derive(Debug, Parser)]
 #[command(
     name = "hedgerow",
@@ -103,7 +103,7 @@ macro_rules! commands {
 
         impl Command {
             /// The definition of the command with this name, if it has no commands of its own kind.
-            fn definition(name: &str) -> Option<clap::Command> {
+            pub fn definition(name: &str) -> Option<clap::Command> {
                 match name {
                     $($name => Some(<$arguments>::augment_args(clap::Command::new($name))),)*
                     _ => None,

@@ -1,6 +1,7 @@
 //! The words of the command line, before they are parsed as options. `status` takes the options of
 //! the version control system whose working copy it is called in.
 
+use crate::arguments::Command;
 use crate::environment;
 use crate::failure::Failure;
 use crate::git_options;
@@ -148,11 +149,21 @@ pub fn hint(error: &clap::Error, words: &[OsString]) -> String {
         ContextValue::Strings(all) => all.first(),
         _ => None,
     });
-    let name = command(words).and_then(|at| words[at].to_str());
-    match (meant, name) {
+    match (meant, command(words)) {
         (Some(meant), _) => format!("did you mean '{meant}'?"),
-        (None, Some(name)) => format!("see 'hedgerow {name} --help'"),
+        (None, Some(at)) => format!("see 'hedgerow {} --help'", names(&words[at..])),
         (None, None) => "see 'hedgerow --help'".to_owned(),
+    }
+}
+
+/// The name of the command with which the words begin, with that of its own command.
+fn names(words: &[OsString]) -> String {
+    let name = words[0].to_string_lossy();
+    let nested = command(words).map(|at| words[at].to_string_lossy());
+    let definition = Command::definition(&name);
+    match nested.and_then(|nested| definition?.find_subcommand(&*nested).map(|_| nested)) {
+        Some(nested) => format!("{name} {nested}"),
+        None => name.into_owned(),
     }
 }
 

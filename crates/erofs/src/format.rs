@@ -43,6 +43,8 @@ pub mod compat {
     pub const XATTRS_IN_METADATA: u32 = 0x8;
     /// Long prefixes of names of attributes are in no inode.
     pub const PLAIN_XATTR_PREFIXES: u32 = 0x10;
+    /// Attributes tell which inodes have the same content.
+    pub const SHARED_INODE_XATTRS: u32 = 0x20;
 }
 
 /// Features that a reader must know.

@@ -5,6 +5,7 @@ use crate::reader::{Image, ImageSource, Inode, Piece, Stored};
 use hedgerow_engine::{run_ordered, Execution, Window};
 use hedgerow_image::report::{ended, Coverage, Report, VerifyError};
 use hedgerow_image::{Damage, Error, Part, ReadAt};
+use hedgerow_numbers::counted;
 use hedgerow_tree::{NodeKind, Omission};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -38,15 +39,10 @@ pub fn verify(
     // The inode that holds parts of files counts, but has no name.
     let superblock = image.superblock();
     if found + u64::from(has_packed(&image)) != superblock.inodes {
-        let what = format!(
-            "{} inodes, but {found} are in the tree",
-            image.superblock().inodes
-        );
-        findings.add(Damage::new(
-            Part::Superblock,
-            crate::format::SUPERBLOCK_OFFSET,
-            what,
-        ));
+        let counted = counted(image.superblock().inodes, "inode");
+        let what = format!("{counted}, but {found} are in the tree");
+        let position = crate::format::SUPERBLOCK_OFFSET;
+        findings.add(Damage::new(Part::Superblock, position, what).following());
     }
     let content_bytes = contents(&image, &inodes, execution, &mut findings)?;
     findings.kept.sort();
@@ -177,8 +173,9 @@ fn inodes(image: &Image, findings: &mut Findings) -> Vec<Named> {
             _ => named.names,
         };
         if named.inode.nlink != links {
-            let what = format!("{} links, but {links} were found", named.inode.nlink);
-            findings.add(named.inode.damage(what).at(&named.path));
+            let counted = counted(named.inode.nlink, "link");
+            let what = format!("{counted}, but {links} were found");
+            findings.add(named.inode.damage(what).at(&named.path).following());
         }
         if let Err(error) = image.xattrs(&named.inode) {
             findings.add_error(Part::XattrTable, &named.path, error);

@@ -47,9 +47,11 @@ pub enum Error {
     Codec(hedgerow_codec::block::BlockError),
 }
 
-/// A defect of an image.
+/// A defect of an image. Those that may follow from others come behind all others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Damage {
+    /// Whether it may follow from others: counts are wrong where a directory cannot be read.
+    pub may_follow: bool,
     /// The part of the image.
     pub part: Part,
     /// The exact place, in bytes from the start of the image, of a metadata block or of a field.
@@ -64,10 +66,19 @@ impl Damage {
     /// Damage that is not attributed to an entry.
     pub fn new(part: Part, position: u64, what: impl Into<String>) -> Self {
         Damage {
+            may_follow: false,
             part,
             position,
             path: None,
             what: what.into(),
+        }
+    }
+
+    /// The same damage, which may follow from other.
+    pub fn following(self) -> Self {
+        Damage {
+            may_follow: true,
+            ..self
         }
     }
 
@@ -83,8 +94,10 @@ impl Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} at {}: ", self.part, self.position)?;
-        if let Some(path) = &self.path {
-            write!(formatter, "'{path}': ")?;
+        match &self.path {
+            Some(path) if path.is_empty() => formatter.write_str("'/': ")?,
+            Some(path) => write!(formatter, "'{path}': ")?,
+            None => {}
         }
         formatter.write_str(&self.what)
     }

@@ -1,6 +1,6 @@
 use bstr::BString;
 use hedgerow_codec::block::BlockError;
-use hedgerow_tree::NodeError;
+use hedgerow_tree::{shown_path, NodeError};
 use std::path::PathBuf;
 
 /// Why an image cannot be written. An existing file under its name is unchanged.
@@ -16,7 +16,7 @@ pub enum WriteError {
     #[error(transparent)]
     Source(NodeError),
     /// An entry that the format cannot hold, or that is invalid.
-    #[error("cannot store '{path}': {reason}")]
+    #[error("cannot store '{}': {reason}", shown_path(.path))]
     Entry {
         /// The path in the image.
         path: BString,

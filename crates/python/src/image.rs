@@ -231,7 +231,10 @@ fn image_create<'py>(
         };
         let Some(environment) = environment else {
             return create(match kind {
-                "archive" => Source::archive(ReadFile::open(&path).map_err(Problem::System)?),
+                "archive" => {
+                    let file = ReadFile::open(&path).map_err(Problem::System)?;
+                    Source::archive_or_image(file.into()).map_err(Problem::Write)?
+                }
                 _ => Source::directory(&path),
             });
         };

@@ -79,6 +79,10 @@ const UNKNOWN: &str = "no tar archive, and not compressed with gzip, bzip2, xz o
 /// The end of the second field of a header.
 const MODE_END: usize = 108;
 
+/// Where an EROFS image has its magic number, behind zeros; and that number.
+const EROFS_START: u64 = 1024;
+const EROFS_MAGIC: &[u8] = b"\xe2\xe1\xf5\xe0";
+
 /// What an input is that starts with these bytes and is no archive, if that is known.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     const KNOWN: [(&[u8], &str); 12] = [
@@ -108,6 +112,14 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
         None => bytes.contains(&b'\n') && !bytes.contains(&0),
     };
     name.or_else(|| is_plain.then_some("a plain file, not a tar archive"))
+}
+
+/// What an input is that has nothing but zeros before these bytes.
+pub(crate) fn behind_zeros(position: u64, start: &[u8]) -> &'static str {
+    match (position, start) {
+        (EROFS_START, EROFS_MAGIC) => "an EROFS image, not a tar archive",
+        _ => "no tar archive: zeros that would end it come first, and then other bytes",
+    }
 }
 
 /// What is wrong with a header, so that everything after it is unreadable.

@@ -126,6 +126,25 @@ impl<R: Read> Input<R> {
         Ok(())
     }
 
+    /// Skips zeros. Returns the position of the first other byte, if there is one, and that byte with
+    /// the three behind it.
+    pub(crate) fn first_that_is_not_zero(&mut self) -> Result<Option<(u64, [u8; 4])>> {
+        loop {
+            let bytes = self.reader.buffer();
+            let other = bytes.iter().position(|byte| *byte != 0);
+            let zeros = other.unwrap_or(bytes.len());
+            self.consume(zeros);
+            if other.is_some() {
+                let (position, mut start) = (self.position, [0; 4]);
+                self.fill(&mut start)?;
+                return Ok(Some((position, start)));
+            }
+            if self.buffered()? == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
     /// Reads to the end of the input.
     pub(crate) fn drain(&mut self) -> Result<()> {
         loop {

@@ -1,5 +1,5 @@
 use crate::content::Content;
-use crate::error::{foreign, Error, Malformed, Result, Unusable, Warning};
+use crate::error::{behind_zeros, foreign, Error, Malformed, Result, Unusable, Warning};
 use crate::header::{types, Block, Header, BLOCK, SIZE};
 use crate::input::Input;
 use crate::numbers;
@@ -184,7 +184,19 @@ impl<R: Read> Archive<R> {
                 Some(block) if is_zero(&block) => {}
                 _ => self.warn(Warning::LoneZeroBlock(position)),
             }
+            if position == 0 {
+                self.refuse_what_follows()?;
+            }
             return Ok(None);
+        }
+    }
+
+    /// Refuses an input that begins with the end of an archive and goes on: it is something else, such as
+    /// an image of a file system, or an archive whose members would be lost.
+    fn refuse_what_follows(&mut self) -> Result<()> {
+        match self.input.first_that_is_not_zero()? {
+            Some((position, start)) => Err(Error::NotTar(Some(behind_zeros(position, &start)))),
+            None => Ok(()),
         }
     }
 

@@ -21,4 +21,4 @@ pub use name::{check_name, check_path, NameError, NameRules};
 pub use node::{Content, Defaults, Handle, Node, NodeError, Xattr};
 pub use order::canonical_order;
 pub use source::{Omission, TreeSource};
-pub use split::split_path;
+pub use split::{shown_path, split_path};

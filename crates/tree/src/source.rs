@@ -35,7 +35,7 @@ pub struct Omission {
 
 impl fmt::Display for Omission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = bstr::BStr::new(&self.path);
+        let path = crate::shown_path(&self.path);
         write!(f, "cannot {} '{path}': {}", self.operation, self.source)
     }
 }
@@ -58,5 +58,10 @@ mod tests {
             source: io::ErrorKind::PermissionDenied.into(),
         };
         assert_eq!(omission.to_string(), "cannot list 'a/b': permission denied");
+        let of_root = Omission {
+            path: Vec::new(),
+            ..omission
+        };
+        assert_eq!(of_root.to_string(), "cannot list '/': permission denied");
     }
 }

@@ -5,9 +5,8 @@ use super::packing::{Packing, BLOCK_COMPRESSORS};
 use crate::image::create::epoch;
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{
-    create_with, ArchiveSource, Hooks, NewRoot, Node, NodeOptions, PathRules, Recipe, Source,
+    create_with, ArchiveSource, Hooks, NewRoot, Node, NodeOptions, Recipe, Source,
 };
-use hedgerow::walk::Patterns;
 use hedgerow::CancelToken;
 use hedgerow_fs::ReadFile;
 use std::ffi::{OsStr, OsString};
@@ -85,17 +84,15 @@ fn pack(arguments: &Arguments) -> Result<(), String> {
         .as_deref()
         .map(|name| root(name, arguments));
     let source = Source::Archive(ArchiveSource {
-        file: ReadFile::standard_input().map_err(text)?,
         nodes: NodeOptions {
             defaults,
             new_root: new_root.transpose()?,
             skip_unusable: !arguments.no_skip,
             ..NodeOptions::default()
         },
-        exclude: Patterns::default(),
-        exclude_paths: PathRules::default(),
         skips_quietly: true,
         xattrs_must_fit: arguments.no_skip,
+        ..ReadFile::standard_input().map_err(text)?.into()
     });
     let timed = |node: Node| {
         if arguments.no_keep_time {

@@ -85,7 +85,7 @@ pub struct Cat {
 /// Show the header of an image
 ///
 /// If a hash tree of dm-verity stands behind the image, what is needed to use it is shown, too: the
-/// root hash is what the tree has, unchecked.
+/// root hash is what the tree has, unchecked. Of clusters of EROFS, the size is known for lz4 alone.
 ///
 /// --json prints one document, schema hedgerow.image.info.v1.
 #[derive(Debug, Args)]
@@ -134,24 +134,25 @@ pub struct ToTar {
     pub place: Place,
 }
 
-/// Create an image of a directory, an archive or a commit
+/// Create an image of a directory, an archive, a commit or another image
 ///
-/// SOURCE is a directory or a tar archive, optionally compressed with gzip, bzip2, xz or zstd; '-'
-/// is an archive on standard input. An archive and the directory it was made of give the same
-/// image.
+/// SOURCE is a directory, a tar archive, optionally compressed with gzip, bzip2, xz or zstd, or an
+/// image in SquashFS or EROFS; '-' is an archive on standard input, or an image if that is a file.
+/// An archive and the directory it was made of give the same image.
 ///
 /// An image of git:REVISION has the contents of 'git archive REVISION', without a checkout: export
 /// attributes and conversions apply, and entries have the time of the commit. If REVISION names a
-/// tree without a commit, the time is SOURCE_DATE_EPOCH, or 0.
+/// tree without a commit, the time is SOURCE_DATE_EPOCH, or 0. The root directory, which is no entry
+/// of such an archive, has the time 0.
 ///
 /// The image is the same, byte for byte, for any number of workers. It gets its name when it is
 /// complete; if anything fails, an existing file is kept. An image inside SOURCE contains neither
 /// itself nor the file that it replaces.
 ///
 /// SOURCE_DATE_EPOCH, if set, is the time of the image, and no entry is newer. It must be a number
-/// of seconds that SquashFS can store, up to 4294967295; anything else is refused. In SquashFS,
-/// entries from before 1970 or after February 2106 get the nearest time that can be stored, with a
-/// warning; EROFS stores all times, with nanoseconds.
+/// of seconds that the format can store, in SquashFS up to 4294967295; anything else is refused. In
+/// SquashFS, entries from before 1970 or after February 2106 get the nearest time that can be
+/// stored, with a warning; EROFS stores all times, with nanoseconds.
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Create {
     /// The format: squashfs or erofs (default: erofs if IMAGE ends in .erofs, else squashfs)
@@ -253,7 +254,8 @@ pub struct Create {
     #[arg(long, value_name = "K/N|auto", value_parser = parse_shard)]
     #[serde(skip)]
     pub part: Option<Shard>,
-    /// A directory, an archive, or git:REVISION for a commit or tree of the current Git repository
+    /// A directory, an archive, an image, or git:REVISION for a commit or tree of the current Git
+    /// repository
     #[arg(value_name = "SOURCE")]
     #[serde(skip)]
     pub source: PathBuf,
@@ -332,7 +334,8 @@ pub struct Extract {
 /// Compares names, types, contents, link targets, device numbers, hard links and, unless disabled,
 /// permissions, owners, times and extended attributes. How the contents are stored does not matter.
 /// Prints a line for each difference, in canonical order. The exit code is 0 if there is none, 1 if
-/// there are some, and 2 if something could not be read.
+/// there are some, and 2 if something could not be read. SquashFS has no nanoseconds: times are
+/// compared in whole seconds unless both images are in EROFS.
 ///
 /// --json prints one object a line, schema hedgerow.image.diff.v1.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use crate::report::Path;
 use crate::statistics;
 use crate::walk::line::word;
 use crate::walk::{interrupted_by_user, not_started, NOT_STARTED};
-use bstr::ByteSlice;
+use hedgerow::image::shown_path;
 use hedgerow::image::{diff, AnyImage, Aspects, DiffError, Difference, Told};
 use hedgerow_fs::device_numbers;
 use serde_json::{json, Value};
@@ -47,7 +47,7 @@ pub fn run(command: &Diff, global: &Global, output: &Output) -> Result<u8, Failu
             Told::Different(difference) => line(path, &difference),
             Told::Unreadable(side, error) => {
                 code = NOT_STARTED;
-                let (image, path) = (names[side].display(), shown(path).as_bstr());
+                let (image, path) = (names[side].display(), shown_path(path));
                 return output.error(format_args!("cannot read '{path}' of '{image}': {error}"));
             }
         };
@@ -67,15 +67,8 @@ pub fn run(command: &Diff, global: &Global, output: &Output) -> Result<u8, Failu
     Ok(code)
 }
 
-fn shown(path: &[u8]) -> &[u8] {
-    match path {
-        b"" => b"/",
-        path => path,
-    }
-}
-
 fn line(path: &[u8], difference: &Difference) -> Vec<u8> {
-    let (path, what) = (shown(path), what(difference));
+    let (path, what) = (shown_path(path), what(difference));
     let mut line = hedgerow::display::quoted(path, false);
     line.extend_from_slice(format!(": {what}\n").as_bytes());
     line

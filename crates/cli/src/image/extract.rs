@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
-use bstr::ByteSlice;
+use hedgerow::image::shown_path;
 use hedgerow::image::WriteTreeError as Ended;
 use hedgerow::image::{extract, ExtractError, ExtractOptions, Extracted, Failed, Problem};
 use hedgerow::numbers::counted;
@@ -71,7 +71,7 @@ fn tell(failed: Failed, output: &Output) {
         (problem, Some(path)) => {
             output.error(format_args!(
                 "cannot extract '{}': {problem}",
-                path.as_bstr()
+                shown_path(path)
             ));
         }
         (problem, None) => output.error(problem),

@@ -87,21 +87,33 @@ fn of_squashfs(image: &Image) -> Result<Vec<Fact>, Error> {
 
 fn of_erofs(info: &erofs::Info) -> Vec<Fact> {
     let (compatible, incompatible) = info.features;
-    let uuid = info.uuid.as_str();
-    vec![
+    let (uuid, names) = (info.uuid.as_str(), info.feature_names.join(" "));
+    let compressors = match info.compressors.is_empty() {
+        true => "none".to_owned(),
+        false => info.compressors.join(" "),
+    };
+    let cluster = info.cluster_bytes.map(|bytes| {
+        field("cluster_size_bytes", bytes).shown("cluster size", counted(bytes, "byte"))
+    });
+    let facts = [
         field("schema", SCHEMA),
         field("format", "erofs").shown("format", "erofs"),
+        field("compressors", info.compressors.as_slice()).shown("compressors", compressors),
         field("block_size_bytes", info.block_bytes)
             .shown("block size", counted(info.block_bytes, "byte")),
         field("image_bytes", info.image_bytes).shown("image", counted(info.image_bytes, "byte")),
         field("epoch_s", info.epoch_s).shown("made", since_the_epoch(info.epoch_s)),
         field("uuid", uuid).shown("uuid", uuid),
         // Those that a reader may ignore, and those that it must know.
-        field("compatible_features", compatible)
-            .shown("features", format!("{compatible:#x} {incompatible:#x}")),
+        field("features", info.feature_names.as_slice()).shown(
+            "features",
+            format!("{names} ({compatible:#x} {incompatible:#x})"),
+        ),
+        field("compatible_features", compatible),
         field("incompatible_features", incompatible),
         field("inodes", info.inodes).shown("inodes", info.inodes),
-    ]
+    ];
+    facts.into_iter().chain(cluster).collect()
 }
 
 const SCHEMA: &str = "hedgerow.image.info.v1";

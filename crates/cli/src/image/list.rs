@@ -7,7 +7,7 @@ use crate::walk::closed_pipe_is_fine;
 use crate::walk::line::Form;
 use crate::walk::sink::write;
 use bstr::ByteSlice;
-use hedgerow::image::{AnyImage, Error, NodeKind};
+use hedgerow::image::{shown_path, AnyImage, Error, NodeKind};
 use hedgerow::walk::{Entry, Omission};
 use hedgerow_fs::StandardOutput;
 use std::io;
@@ -46,10 +46,7 @@ pub fn run(command: &List, global: &Global, output: &Output) -> Result<u8, Failu
         .map_err(unwritable)?;
     for omission in &omissions {
         let path = [&lines.form.prefix[..], &omission.path].concat();
-        let path = match path.trim_end_with(|character| character == '/') {
-            b"" => b"/".as_bstr(),
-            path => path.as_bstr(),
-        };
+        let path = shown_path(path.trim_end_with(|character| character == '/'));
         let (operation, reason) = (omission.operation, &omission.source);
         output.error(format_args!("cannot {operation} '{path}': {reason}"));
     }

@@ -11,6 +11,7 @@ use crate::format::{array, incompat, Layout};
 use entry::Entry;
 use hedgerow_codec::cluster::Algorithm;
 use hedgerow_image::{Damage, Part, Result};
+use hedgerow_numbers::counted;
 
 /// Logical blocks of compact indexes are not larger than this power of two of bytes.
 const MOST_COMPACT_BITS: u32 = 14;
@@ -232,7 +233,9 @@ impl Image {
             }
         };
         if bytes == 0 || bytes > MOST_BYTES {
-            return Err(inode.damage(format!("a cluster of {bytes} bytes")).into());
+            return Err(inode
+                .damage(format!("a cluster of {}", counted(bytes, "byte")))
+                .into());
         }
         self.bytes.check(Part::Data, position, bytes)?;
         let algorithm = |number: usize| {

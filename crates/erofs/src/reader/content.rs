@@ -4,6 +4,7 @@ use super::map::Map;
 use super::{Image, Inode, Piece, Stored};
 use hedgerow_fs::{is_zero, HOLE_BYTES};
 use hedgerow_image::{Error, Part, Result};
+use hedgerow_numbers::counted;
 use hedgerow_tree::{Content, NodeError, NodeKind};
 use std::ops::Range;
 use std::sync::Arc;
@@ -53,11 +54,22 @@ impl Image {
                 form,
                 around,
             } => {
+                if self.zeros.contain(piece) {
+                    return Ok(());
+                }
+                let see = |whole: &[u8]| {
+                    if whole.len() >= HOLE_BYTES && is_zero(whole) {
+                        self.zeros.add(piece);
+                    }
+                };
                 if around == (0, 0) {
-                    return self.read_cluster(position, bytes, form, content);
+                    self.read_cluster(position, bytes, form, content)?;
+                    see(content);
+                    return Ok(());
                 }
                 let mut whole = vec![0; (around.0 + piece.length + around.1) as usize];
                 self.read_cluster(position, bytes, form, &mut whole)?;
+                see(&whole);
                 let found = whole.get(around.0 as usize..).unwrap_or_default();
                 content.clear();
                 content.extend(found.iter().take(piece.length as usize));
@@ -140,7 +152,7 @@ impl Image {
     pub(crate) fn small_content(&self, inode: &Inode, limit: u64) -> Result<Vec<u8>> {
         if inode.size > limit {
             return Err(inode
-                .damage(format!("a content of {} bytes", inode.size))
+                .damage(format!("a content of {}", counted(inode.size, "byte")))
                 .into());
         }
         let (mut all, mut content) = (Vec::new(), Vec::new());
@@ -241,7 +253,11 @@ impl InFile {
 
     /// Reads the piece at `offset`, which is known, or the first `most` bytes of it.
     fn load(&mut self, mut piece: Piece, most: u64) -> Result<()> {
-        piece.length = piece.length.min(most);
+        let left = piece.length.saturating_sub(most);
+        piece.length -= left;
+        if let Stored::Cluster { around, .. } = &mut piece.stored {
+            around.1 += left;
+        }
         self.piece = None;
         self.offset += piece.length;
         self.taken = 0;
@@ -286,6 +302,19 @@ impl InFile {
         Ok(count)
     }
 
+    /// Where in the piece at `offset` a hole begins, and its length, if it is known to be zeros: the
+    /// hole that would be found if it was read.
+    fn hole_in(&self, piece: &Piece) -> Option<(u64, u64)> {
+        if !self.image.zeros.contain(piece) {
+            return None;
+        }
+        let block = BLOCK_BYTES as u64;
+        let before = self.offset.checked_next_multiple_of(block)? - self.offset;
+        let rest = piece.length.checked_sub(before)?;
+        let hole = rest - rest % block;
+        (hole >= HOLE_BYTES as u64).then_some((before, hole))
+    }
+
     fn pass_hole(&mut self) -> Result<u64> {
         let mut passed = 0;
         loop {
@@ -303,7 +332,15 @@ impl InFile {
                     self.offset += piece.length;
                     self.piece = None;
                 }
-                Some(piece) => self.load(piece, u64::MAX)?,
+                Some(piece) => match self.hole_in(&piece) {
+                    Some((0, hole)) => {
+                        passed += hole;
+                        self.offset += hole;
+                        self.piece = None;
+                    }
+                    Some((before, _)) => self.load(piece, before)?,
+                    None => self.load(piece, u64::MAX)?,
+                },
                 None => return Ok(passed),
             }
         }

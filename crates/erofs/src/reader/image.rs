@@ -1,5 +1,6 @@
 use super::decompress::Decoders;
 use super::map::Map;
+use super::zeros::ZeroClusters;
 use super::Inode;
 use crate::format::{
     checksum, compat, incompat, Superblock, BLOCK_BITS, CHECKSUM, SUPERBLOCK_BYTES,
@@ -8,6 +9,7 @@ use crate::format::{
 use hedgerow_fs::ReadFile;
 use hedgerow_image::cache::Cache;
 use hedgerow_image::{Damage, Error, Part, ReadAt, Result};
+use hedgerow_numbers::counted;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -27,6 +29,7 @@ pub struct Image {
     /// Decompressed clusters of the packed inode, by their positions.
     pub(super) clusters: Cache<Vec<u8>>,
     pub(super) decoders: Decoders,
+    pub(super) zeros: ZeroClusters,
     /// The inode that holds parts of other files.
     pub(super) packed: OnceLock<(Inode, Map)>,
     /// The long prefixes of names of attributes.
@@ -70,7 +73,8 @@ impl Image {
         let image_bytes = u64::from(superblock.blocks) << superblock.block_bits;
         if image_bytes > bytes.length {
             let what = format!(
-                "{image_bytes} bytes, but the file ends after {}",
+                "{}, but the file ends after {}",
+                counted(image_bytes, "byte"),
                 bytes.length
             );
             damage.push(Damage::new(Part::Superblock, SUPERBLOCK_OFFSET, what));
@@ -85,6 +89,7 @@ impl Image {
             windows: Cache::new(WINDOWS),
             clusters: Cache::new(CLUSTERS),
             decoders: Decoders::default(),
+            zeros: ZeroClusters::default(),
             packed: OnceLock::new(),
             prefixes: OnceLock::new(),
         };
@@ -184,6 +189,12 @@ fn check(bytes: &Bytes, superblock: &Superblock) -> Result<Option<Damage>> {
     Ok((found != superblock.checksum).then_some(damage))
 }
 
+/// What is wrong with so many bytes that are not there.
+fn beyond(wanted: u64) -> String {
+    let ends = if wanted == 1 { "ends" } else { "end" };
+    format!("{} that {ends} beyond the image", counted(wanted, "byte"))
+}
+
 /// The bytes of an image, addressed from its start.
 pub(crate) struct Bytes {
     source: Box<dyn ReadAt>,
@@ -203,7 +214,7 @@ impl Bytes {
         if end.is_some_and(|end| end <= self.length) {
             return Ok(());
         }
-        let what = format!("{wanted} bytes that end beyond the image");
+        let what = beyond(wanted);
         Err(Damage::new(part, position, what).into())
     }
 
@@ -215,7 +226,7 @@ impl Bytes {
         match self.source.read_at(buffer, from)? {
             count if count == buffer.len() => Ok(()),
             _ => {
-                let what = format!("{wanted} bytes that end beyond the image");
+                let what = beyond(wanted);
                 Err(Damage::new(part, position, what).into())
             }
         }

@@ -4,6 +4,7 @@ use crate::format::{
     XATTR_HEADER_BYTES,
 };
 use hedgerow_image::{Damage, Part, Result};
+use hedgerow_numbers::counted;
 use hedgerow_tree::{Metadata, NodeKind};
 
 /// An inode.
@@ -125,7 +126,7 @@ impl Image {
             return Err(damaged(format!("chunks of the form {:#x}", inode.place)).into());
         }
         if i64::try_from(inode.size).is_err() {
-            return Err(damaged(format!("a size of {} bytes", inode.size)).into());
+            return Err(damaged(format!("a size of {}", counted(inode.size, "byte"))).into());
         }
         Ok(inode)
     }

@@ -19,6 +19,24 @@ pub struct Piece {
     pub stored: Stored,
 }
 
+impl Piece {
+    /// The piece in parts that fit into memory: a long hole is cut.
+    pub fn parts(self) -> impl Iterator<Item = Piece> {
+        let most = match self.stored {
+            Stored::Hole => PIECE_BYTES,
+            _ => self.length.max(1),
+        };
+        (0..self.length.div_ceil(most)).map(move |number| {
+            let before = number * most;
+            Piece {
+                start: self.start + before,
+                length: (self.length - before).min(most),
+                stored: self.stored,
+            }
+        })
+    }
+}
+
 /// How a piece is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stored {

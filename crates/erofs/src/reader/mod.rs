@@ -15,6 +15,7 @@ mod map;
 mod nodes;
 mod tree;
 mod xattr;
+mod zeros;
 
 pub use cluster::ClusterForm;
 pub use content::Pieces;

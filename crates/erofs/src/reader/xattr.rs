@@ -1,6 +1,7 @@
 use super::{Image, Inode};
 use crate::format::{array, compat, incompat, NAME_BYTES, XATTR_HEADER_BYTES, XATTR_PREFIXES};
 use hedgerow_image::{Damage, Part, Result};
+use hedgerow_numbers::counted;
 use hedgerow_tree::Xattr;
 
 /// Size of the head of an attribute in bytes.
@@ -26,7 +27,11 @@ impl Image {
         let shared = usize::from(array::<1>(&bytes, 4)[0]);
         let own = XATTR_HEADER_BYTES + 4 * shared;
         if own > length {
-            let what = format!("{shared} shared attributes in {length} bytes");
+            let what = format!(
+                "{} in {}",
+                counted(shared as u64, "shared attribute"),
+                counted(length as u64, "byte")
+            );
             return Err(Damage::new(Part::XattrTable, start, what).into());
         }
         let mut xattrs = Vec::new();
@@ -35,9 +40,14 @@ impl Image {
             xattrs.push(self.shared_xattr(u32::from_le_bytes(at))?);
         }
         let mut at = own;
-        // Less than a head is padding.
+        // Less than a head is padding, and so are heads of zeros, with which mkfs.erofs fills the room
+        // that was asked for.
         while at + HEAD_BYTES <= length {
             let rest = bytes.get(at..).unwrap_or_default();
+            if rest.starts_with(&[0; HEAD_BYTES]) {
+                at += HEAD_BYTES;
+                continue;
+            }
             let (xattr, taken) = self.parse_xattr(rest, start + at as u64)?;
             xattrs.push(xattr);
             at += taken;

@@ -163,7 +163,12 @@ impl CreateOptions {
             return Ok(());
         };
         let (cluster, segment) = (compression.cluster_bytes, compression.segment_bytes);
-        if cluster == 0 || !cluster.is_multiple_of(block_bytes) || cluster > 1 << 20 {
+        if cluster < block_bytes {
+            return refused(format!(
+                "a cluster has at least one block: {cluster} bytes are less than {block_bytes}"
+            ));
+        }
+        if !cluster.is_multiple_of(block_bytes) || cluster > 1 << 20 {
             return refused(format!("clusters of {cluster} bytes are not supported"));
         }
         if !segment.is_power_of_two() || !(1 << 16..=1 << 20).contains(&segment) {

@@ -60,6 +60,14 @@ impl Kind {
         }
     }
 
+    /// The kind with this name, or without a name the one that the path of the image tells.
+    ///
+    /// # Errors
+    /// There is none of this name.
+    pub fn chosen(name: Option<&str>, path: &Path) -> Result<Self, String> {
+        name.map_or_else(|| Ok(Self::of_path(path)), Self::from_name)
+    }
+
     /// The kind of the image at byte `offset` of `source`.
     pub(super) fn of(source: &dyn ReadAt, offset: u64) -> Result<Self, Error> {
         let mut magic = [0; 4];
@@ -214,10 +222,7 @@ impl AnyImage {
                 }
                 let start = range.start.min(inode.size);
                 let range = 0..range.end.saturating_sub(start);
-                let pieces = image.pieces_from(&inode, start).map(|piece| {
-                    let piece = piece?;
-                    Ok((piece, piece.length))
-                });
+                let pieces = in_parts(image.pieces_from(&inode, start));
                 read_pieces(
                     pieces,
                     inode.size - start,
@@ -309,14 +314,25 @@ impl AnyImage {
                 expected: "regular file",
             }));
         }
-        let pieces = image.pieces(&inode).map(|piece| {
-            let piece = piece?;
-            Ok((piece, piece.length))
-        });
+        let pieces = in_parts(image.pieces(&inode));
         write_pieces(pieces, output, execution, |piece, content| {
             image.read_piece(piece, content)
         })
     }
+}
+
+/// Pieces that fit into memory, with their lengths.
+fn in_parts<'p>(
+    pieces: erofs::Pieces<'p>,
+) -> impl Iterator<Item = Result<(erofs::Piece, u64), Error>> + 'p {
+    pieces.flat_map(|piece| {
+        let (piece, error) = match piece {
+            Ok(piece) => (Some(piece), None),
+            Err(error) => (None, Some(Err(error))),
+        };
+        let parts = piece.into_iter().flat_map(erofs::Piece::parts);
+        parts.map(|part| Ok((part, part.length))).chain(error)
+    })
 }
 
 /// An inode of an image of any kind.

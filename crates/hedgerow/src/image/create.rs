@@ -1,16 +1,17 @@
-//! Creates images from directories, commits and archives.
+//! Creates images from directories, commits, archives and images.
 
 use super::files::{own_path, FilesSource};
 use super::progress::count;
 use super::recipe::Recipe;
+use super::{AnyImage, Kind};
 use bstr::BStr;
 use hedgerow_engine::{Execution, Stage};
 use hedgerow_erofs::CreateOptions as ErofsOptions;
 use hedgerow_fs::threads::start_scoped;
-use hedgerow_fs::ReadFile;
+use hedgerow_fs::{FileKind, ReadFile};
 use hedgerow_git::archive::{nodes_of_commit, ArchiveOptions, EntryCounter};
 use hedgerow_git::repository::Repository;
-use hedgerow_image::{Created, Item, WriteError};
+use hedgerow_image::{Created, Error, Item, WriteError};
 use hedgerow_numbers::Shard;
 use hedgerow_squashfs::recipe::{Defaults, Description, SortRules};
 use hedgerow_squashfs::rules::{Fit, PathRules};
@@ -29,6 +30,8 @@ pub enum Source<'s> {
     Commit(CommitSource<'s>),
     /// A tar archive.
     Archive(ArchiveSource),
+    /// Another image.
+    Image(InnerSource),
     /// Several files and directories.
     Files(FilesSource<'s>),
     /// Nothing: all entries are defined by the recipe's edits.
@@ -82,7 +85,48 @@ pub struct ArchiveSource {
     pub xattrs_must_fit: bool,
 }
 
+/// An image as a source: the tree in it.
+pub struct InnerSource {
+    /// The image.
+    pub image: AnyImage,
+    /// Which entries are left out.
+    pub exclude: Patterns,
+}
+
+impl std::fmt::Debug for InnerSource {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("InnerSource")
+            .finish_non_exhaustive()
+    }
+}
+
 impl<'s> Source<'s> {
+    /// The archive, or the image that stands in its place. An image must be a regular file, because it
+    /// is not read in order.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is an image that cannot be used.
+    pub fn archive_or_image(archive: ArchiveSource) -> Result<Self, WriteError> {
+        let file = &archive.file;
+        if file.stat()?.kind != FileKind::File {
+            return Ok(Source::Archive(archive));
+        }
+        let position = file.position()?;
+        match Kind::of(file, position) {
+            Ok(_) => {}
+            Err(Error::Fs(error)) => return Err(error.into()),
+            Err(_) => return Ok(Source::Archive(archive)),
+        }
+        let path = file.path().to_owned();
+        let image = AnyImage::new(Box::new(archive.file), position);
+        let image = image.map_err(|error| unreadable(&path, error))?;
+        Ok(Source::Image(InnerSource {
+            image,
+            exclude: archive.exclude,
+        }))
+    }
+
     /// A whole directory.
     pub fn directory(directory: &'s Path) -> Self {
         Source::Directory(DirectorySource {
@@ -106,14 +150,21 @@ impl<'s> Source<'s> {
 
     /// A whole archive; a member that an image cannot store is an error.
     pub fn archive(file: ReadFile) -> Self {
-        Source::Archive(ArchiveSource {
+        Source::Archive(file.into())
+    }
+}
+
+impl From<ReadFile> for ArchiveSource {
+    /// All of the archive; a member that an image cannot store is an error.
+    fn from(file: ReadFile) -> Self {
+        ArchiveSource {
             file,
             nodes: NodeOptions::default(),
             exclude: Patterns::default(),
             exclude_paths: PathRules::default(),
             skips_quietly: false,
             xattrs_must_fit: false,
-        })
+        }
     }
 }
 
@@ -271,9 +322,18 @@ pub fn create_with<'o>(
         Source::Directory(source) => making.of_directory(source, recipe),
         Source::Commit(source) => making.of_commit(source, &recipe),
         Source::Archive(source) => making.of_archive(source, recipe),
+        Source::Image(source) => making.of_image(&source, recipe),
         Source::Files(source) => making.of_files(&source, recipe),
         Source::Nothing => making.edited(Vec::new(), recipe),
     }
+}
+
+/// The error if the image that is the source cannot be read.
+fn unreadable(path: &Path, error: Error) -> WriteError {
+    let path = path.display();
+    WriteError::Source(NodeError::source(format!(
+        "cannot read the image '{path}': {error}"
+    )))
 }
 
 /// Changes an entry, and gives it the labels of the recipe.
@@ -433,6 +493,19 @@ impl Making<'_> {
         let labelled = self.labelled(&recipe);
         let nodes = nodes.map(|node| node.map(&labelled));
         options.create(nodes, self.target)
+    }
+
+    fn of_image(&self, source: &InnerSource, recipe: Recipe) -> Result<Created, WriteError> {
+        let nodes = source.image.nodes(&[]).map_err(NodeError::source)?;
+        let progress = &self.options.execution().progress;
+        progress.stage(Stage::Entries).expect(source.image.inodes());
+        let nodes = nodes.filter(kept(&source.exclude));
+        if !recipe.edits.is_empty() {
+            return self.edited(nodes.collect::<Result<_, _>>()?, recipe);
+        }
+        let labelled = self.labelled(&recipe);
+        let nodes = nodes.map(|node| node.map(&labelled));
+        self.options.create(nodes, self.target)
     }
 
     fn of_files(&self, source: &FilesSource<'_>, recipe: Recipe) -> Result<Created, WriteError> {

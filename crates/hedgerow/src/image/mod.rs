@@ -1,4 +1,5 @@
-//! Images, in SquashFS and in EROFS: created from a directory, a commit or an archive ([`create()`]), extracted to a
+//! Images, in SquashFS and in EROFS: created from a directory, a commit,
+//! an archive or an image ([`create()`]), extracted to a
 //! directory ([`extract()`]) or an archive ([`to_archive`]), checked ([`verify`]) and compared
 //! ([`diff`]).
 //!
@@ -68,7 +69,8 @@ pub use any::{AnyImage, AnyInode, AnyNodes, Kind, Visit};
 pub use changes::{parse_owner, Changes};
 pub use contents::{matching_paths, write_content, ContentError};
 pub use create::{
-    create, create_with, ArchiveSource, CommitSource, DirectorySource, Format, Hooks, Source,
+    create, create_with, ArchiveSource, CommitSource, DirectorySource, Format, Hooks, InnerSource,
+    Source,
 };
 pub use edits::{Edits, Time};
 pub use extract::{extract, ExtractError, ExtractOptions};
@@ -78,7 +80,7 @@ pub use lists::{path_rules, read_list, LIST_BYTES};
 pub use range::read_range;
 pub use recipe::{Recipe, RecipeFiles};
 pub use tally::{memory_bytes, Tally};
-pub use times::{calendar, long_time, TimeOptions};
+pub use times::{calendar, long_time, source_date_epoch, TimeOptions};
 pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 pub use verify::{verify, verify_with, verity_of};
@@ -99,5 +101,5 @@ pub use hedgerow_squashfs::{
 pub use hedgerow_tar::{
     Compression, Error as TarError, NewRoot, NodeOptions, SinkError, SinkOptions, WriteOptions,
 };
-pub use hedgerow_tree::{Content, Handle, Node, NodeError, NodeKind, Xattr};
+pub use hedgerow_tree::{shown_path, Content, Handle, Node, NodeError, NodeKind, Xattr};
 pub use hedgerow_writer::{ExtractError as WriteTreeError, Extracted, Failed, Problem};

@@ -1,12 +1,34 @@
 //! Times as options of squashfs-tools give them, and as its listings show them.
 
-use super::Time;
+use super::{Kind, Time};
 use hedgerow_fs::{Exit, Process};
+use std::ffi::OsStr;
 use std::io::Read;
 
 /// Maximum length of what date(1) prints, in bytes.
 const DATE_BYTES: u64 = 64;
 const SECONDS_PER_DAY: i64 = 86_400;
+
+/// The value of `SOURCE_DATE_EPOCH`, in seconds since 1970, for an image of this kind.
+///
+/// # Errors
+/// It is no number of seconds, or a time that the format does not hold: an image without it could not
+/// be reproduced.
+pub fn source_date_epoch(word: &OsStr, kind: Kind) -> Result<i64, String> {
+    let (format, last) = match kind {
+        Kind::SquashFs => ("SquashFS", i64::from(u32::MAX)),
+        Kind::Erofs => ("EROFS", i64::MAX),
+    };
+    let is_number = word.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let digits = word.to_str().filter(|_| is_number);
+    let reason = match digits.map(str::parse) {
+        Some(Ok(epoch)) if epoch <= last => return Ok(epoch),
+        Some(_) if !word.is_empty() => format!("{format} holds no time after {last}"),
+        _ => "it is not a number of seconds since 1970".into(),
+    };
+    let shown = word.to_string_lossy();
+    Err(format!("cannot use SOURCE_DATE_EPOCH '{shown}': {reason}"))
+}
 
 impl Time {
     /// Parses seconds since 1970, `inode` for the time of the newest entry, or, as squashfs-tools

@@ -69,8 +69,8 @@ impl Check<'_> {
                 .any(|count| u64::from(record.nlink) == count + 2)
             {
                 let what = format!("inode {number}: {} links of a directory", record.nlink);
-                self.findings
-                    .add_of(number, Damage::new(Part::InodeTable, position, what));
+                let damage = Damage::new(Part::InodeTable, position, what);
+                self.findings.add_of(number, damage.following());
             }
             if let Err(error) = self.index(place, &directory, &listing) {
                 let damage = damage(Part::InodeTable, error);
@@ -194,7 +194,7 @@ impl Check<'_> {
                 _ => continue,
             };
             let damage = Damage::new(Part::InodeTable, position, what);
-            self.findings.add_of(number, damage);
+            self.findings.add_of(number, damage.following());
         }
     }
 
@@ -207,8 +207,8 @@ impl Check<'_> {
                 Flaw::Overlap { start } => format!("two directories share bytes from {start} on"),
             };
             let start = self.image.layout.directories.start;
-            self.findings
-                .add(Damage::new(Part::DirectoryTable, start, what));
+            let damage = Damage::new(Part::DirectoryTable, start, what);
+            self.findings.add(damage.following());
         }
     }
 }

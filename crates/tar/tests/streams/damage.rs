@@ -151,3 +151,26 @@ fn what_is_no_archive_is_called_so() {
         "the header at byte 512 has a wrong checksum"
     );
 }
+
+#[test]
+fn what_follows_an_end_that_comes_first_is_not_ignored() {
+    let erofs = "this is an EROFS image, not a tar archive";
+    let other = "this is no tar archive: zeros that would end it come first, and then other bytes";
+    for (zeros, rest, message) in [
+        (1024, &b"\xe2\xe1\xf5\xe0"[..], Some(erofs)),
+        (1024, b"\xe2\xe1\xf5\xe1", Some(other)),
+        (1025, b"\xe2\xe1\xf5\xe0", Some(other)),
+        (200_000, b"x", Some(other)),
+        (1024, &sample(), Some(other)),
+        (1024, b"", None),
+        (10_240, b"", None),
+    ] {
+        let mut bytes = vec![0; zeros];
+        bytes.extend_from_slice(rest);
+        let error = survive(&bytes).1;
+        assert_eq!(error.map(|it| it.to_string()).as_deref(), message);
+    }
+    // Behind members, anything may follow.
+    let archive = [&sample()[..], &[0; 1024], b"rest"].concat();
+    assert!(survive(&archive).1.is_none());
+}

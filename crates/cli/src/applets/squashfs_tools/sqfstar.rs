@@ -10,7 +10,6 @@ use hedgerow::image::{
     parse_owner, path_rules, ArchiveSource, Defaults, ModeChange, NodeOptions, PathRules, Source,
     Syntax,
 };
-use hedgerow::walk::Patterns;
 use hedgerow_fs::ReadFile;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -133,16 +132,14 @@ pub fn defaults(
 
 /// The archive on standard input.
 pub fn archive(defaults: Defaults, exclude_paths: PathRules) -> Result<Source<'static>, String> {
+    let file = ReadFile::standard_input().map_err(|error| error.to_string())?;
     Ok(Source::Archive(ArchiveSource {
-        file: ReadFile::standard_input().map_err(|error| error.to_string())?,
         nodes: NodeOptions {
             defaults,
             newest_by_default: crate::image::create::epoch()?.is_none(),
             ..NodeOptions::default()
         },
-        exclude: Patterns::default(),
         exclude_paths,
-        skips_quietly: false,
-        xattrs_must_fit: false,
+        ..file.into()
     }))
 }

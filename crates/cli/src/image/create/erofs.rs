@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 pub fn options(
     command: &Create,
     execution: Execution,
-    epoch: Option<u32>,
+    epoch: Option<i64>,
 ) -> Result<ErofsOptions, Failure> {
     let refused = [
         ("--exportable", command.exportable),
@@ -24,6 +24,7 @@ pub fn options(
     if let Some((name, _)) = refused.iter().find(|(_, is_given)| *is_given) {
         return Err(not_started(format_args!("EROFS has no {name}")));
     }
+    let max_holes = command.max_holes.as_deref().map(hole_limit);
     let defaults = ErofsOptions::default();
     Ok(ErofsOptions {
         block_bytes: match &command.block_size {
@@ -33,14 +34,11 @@ pub fn options(
         compression: compression(command)?,
         inline: !command.no_fragments,
         dedup: !command.no_dedup,
-        hole_limit_bytes: match &command.max_holes {
-            Some(word) => Some(hole_limit(word).map_err(not_started)?),
-            None => None,
-        },
+        hole_limit_bytes: max_holes.transpose().map_err(not_started)?,
         xattrs: stores_xattrs(command),
         hard_links: !command.no_hardlinks,
         skip_unreadable: command.skip_unreadable,
-        mtime_s: epoch.or(command.default_mtime).map(i64::from),
+        mtime_s: epoch.or(command.default_mtime.map(i64::from)),
         verity: verity(command)?,
         replace: command.force,
         execution,
@@ -54,7 +52,9 @@ fn compression(command: &Create) -> Result<Option<Compression>, Failure> {
     if name == "none" {
         return match (&command.level, &command.cluster_size) {
             (None, None) => Ok(None),
-            _ => Err(not_started("nothing is compressed: use -c")),
+            _ => Err(not_started(
+                "-l and --cluster-size need -c: the default is 'none'",
+            )),
         };
     }
     let defaults = Compression::default();

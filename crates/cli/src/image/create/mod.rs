@@ -17,6 +17,7 @@ use crate::statistics;
 use crate::walk::{interrupted_by_user, not_started};
 use bstr::ByteSlice;
 use hedgerow::image::verity::{parse_salt, VerityOptions};
+use hedgerow::image::{shown_path, source_date_epoch};
 use hedgerow::image::{Compressor, Node, Settings, BLOCK_BYTES};
 use hedgerow::image::{CreateOptions, Created, FragmentPolicy, WriteError, HOLE_LIMIT_BLOCKS};
 use hedgerow::image::{ErofsOptions, Format, Hooks, Kind, Recipe, RecipeFiles};
@@ -54,8 +55,9 @@ const PADDING_BYTES: u64 = 4096;
 
 pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Failure> {
     let execution = execution::interruptible(global)?;
-    let epoch = epoch().map_err(not_started)?;
-    let options = Chosen::of(command, global, execution, epoch, output)?;
+    let kind = Kind::chosen(command.format.as_deref(), &command.image).map_err(not_started)?;
+    let epoch = epoch_of(kind).map_err(not_started)?;
+    let options = Chosen::of(command, kind, global, execution, epoch, output)?;
     let recipe = recipe_of(command, global)?;
     refuse_stream(&command.image)?;
     let source = NamedSource::of(command, global, &recipe)?;
@@ -100,15 +102,12 @@ enum Chosen {
 impl Chosen {
     fn of(
         command: &Create,
+        kind: Kind,
         global: &Global,
         execution: Execution,
-        epoch: Option<u32>,
+        epoch: Option<i64>,
         output: &Output,
     ) -> Result<Self, Failure> {
-        let kind = match &command.format {
-            None => Kind::of_path(&command.image),
-            Some(name) => Kind::from_name(name).map_err(not_started)?,
-        };
         Ok(match kind {
             Kind::Erofs if command.part.is_some() => {
                 return Err(not_started("only SquashFS images are made in parts"));
@@ -168,10 +167,10 @@ fn tell_omissions(created: &Created, output: &Output) {
     let unstored = &created.unstored_xattrs;
     if let Some((path, name)) = &unstored.first {
         output.warn(format_args!(
-            "{} extended attributes cannot be stored, first '{}' of '{}'",
-            unstored.count,
+            "{} cannot be stored, first '{}' of '{}'",
+            counted(unstored.count, "extended attribute"),
             name.as_bstr(),
-            path.as_bstr()
+            shown_path(path)
         ));
     }
     if let Some(warning) = clamped(created) {
@@ -185,12 +184,7 @@ fn tell_omissions(created: &Created, output: &Output) {
 /// The warning about times that the image cannot store.
 pub fn clamped(created: &Created) -> Option<String> {
     let clamped = &created.clamped_times;
-    let first = clamped.first.as_ref()?;
-    let first = if first.is_empty() {
-        b"/".as_bstr()
-    } else {
-        first.as_bstr()
-    };
+    let first = shown_path(clamped.first.as_ref()?);
     let (are, they_have) = match clamped.count {
         1 => ("is", "it has"),
         _ => ("are", "they have"),
@@ -204,10 +198,7 @@ pub fn clamped(created: &Created) -> Option<String> {
 
 /// The value of `--max-holes`, in bytes.
 pub fn hole_limit_bytes(word: Option<&str>, block_bytes: u32) -> Result<u64, String> {
-    match word {
-        None => Ok(HOLE_LIMIT_BLOCKS * u64::from(block_bytes)),
-        Some(word) => hole_limit(word),
-    }
+    word.map_or(Ok(HOLE_LIMIT_BLOCKS * u64::from(block_bytes)), hole_limit)
 }
 
 fn hole_limit(word: &str) -> Result<u64, String> {
@@ -218,7 +209,7 @@ fn options(
     command: &Create,
     global: &Global,
     execution: Execution,
-    epoch: Option<u32>,
+    epoch: Option<i64>,
     output: &Output,
 ) -> Result<CreateOptions, Failure> {
     if command.cluster_size.is_some() {
@@ -247,7 +238,7 @@ fn options(
         hard_links: !command.no_hardlinks,
         skip_unreadable: command.skip_unreadable,
         exportable: command.exportable,
-        mtime_s: epoch.or(command.default_mtime),
+        mtime_s: epoch.and_then(seconds).or(command.default_mtime),
         padding_bytes: PADDING_BYTES,
         verity: verity(command)?,
         replace: command.force,
@@ -263,18 +254,22 @@ fn exclude(command: &Create) -> Patterns {
 
 /// The failure to report if no image was made.
 pub fn unwritten(error: WriteError) -> Failure {
-    match error {
-        WriteError::Cancelled => interrupted_by_user(),
-        error @ WriteError::Holes { .. } => Failure {
-            hint: Some("use --max-holes to allow more".into()),
-            ..not_started(error)
-        },
-        error => not_started(error),
+    let hint = match &error {
+        WriteError::Cancelled => return interrupted_by_user(),
+        WriteError::Holes { .. } => "use --max-holes to allow more",
+        error if error.to_string().ends_with("image, not a tar archive") => {
+            "an image is taken from a file that is not compressed, not from a pipe"
+        }
+        _ => return not_started(error),
+    };
+    Failure {
+        hint: Some(hint.into()),
+        ..not_started(error)
     }
 }
 
 /// An entry with the changes that the options ask for.
-fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
+fn changed(mut node: Node, command: &Create, epoch: Option<i64>) -> Node {
     let root = command.all_root.then_some(0);
     node.uid = command.set_uid.or(root).unwrap_or(node.uid);
     node.gid = command.set_gid.or(root).unwrap_or(node.gid);
@@ -282,31 +277,24 @@ fn changed(mut node: Node, command: &Create, epoch: Option<u32>) -> Node {
         node.set_mtime(mtime.into());
     }
     if let Some(epoch) = epoch {
-        node.limit_mtime(epoch.into());
+        node.limit_mtime(epoch);
     }
     node
 }
 
-/// The value of SOURCE_DATE_EPOCH. An invalid value is an error: ignoring it would give an image
-/// that cannot be reproduced.
+/// The value of SOURCE_DATE_EPOCH for an image in SquashFS.
 pub fn epoch() -> Result<Option<u32>, String> {
-    let Some(word) = variable("SOURCE_DATE_EPOCH").filter(|word| !word.is_empty()) else {
-        return Ok(None);
-    };
-    let digits = word
-        .to_str()
-        .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-    match digits.map(str::parse) {
-        Some(Ok(epoch)) => Ok(Some(epoch)),
-        found => {
-            let shown = word.to_string_lossy();
-            let reason = match found {
-                Some(_) => "SquashFS holds no time after 4294967295",
-                None => "it is not a number of seconds since 1970",
-            };
-            Err(format!("cannot use SOURCE_DATE_EPOCH '{shown}': {reason}"))
-        }
-    }
+    Ok(epoch_of(Kind::SquashFs)?.and_then(seconds))
+}
+
+fn epoch_of(kind: Kind) -> Result<Option<i64>, String> {
+    let word = variable("SOURCE_DATE_EPOCH").filter(|word| !word.is_empty());
+    word.map(|word| source_date_epoch(&word, kind)).transpose()
+}
+
+/// The same as SquashFS holds it.
+fn seconds(epoch: i64) -> Option<u32> {
+    epoch.try_into().ok()
 }
 
 /// Parses the size of a block of SquashFS, such as `131072`, `128K` or `1M`.

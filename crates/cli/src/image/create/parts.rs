@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// What a part keeps for the merge: the options that it was made with.
-pub fn made(command: &Create, epoch: Option<u32>) -> String {
+pub fn made(command: &Create, epoch: Option<i64>) -> String {
     serde_json::to_string(&(command, epoch)).expect("words and numbers become JSON")
 }
 
@@ -27,7 +27,7 @@ pub fn merge(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fa
     let paths = command.parts.iter();
     let paths: Vec<PathBuf> = paths.map(|part| from_directory(global, part)).collect();
     let parts = Parts::open(&paths).map_err(unwritten)?;
-    let (mut made, epoch): (Create, Option<u32>) = serde_json::from_slice(parts.made())
+    let (mut made, epoch): (Create, Option<i64>) = serde_json::from_slice(parts.made())
         .map_err(|_| not_started("the parts were made from Python or by another version"))?;
     made.force = command.force;
     let options = options(&made, global, execution, epoch, output)?;

@@ -1,4 +1,4 @@
-//! The source of an image: a directory, a commit or an archive.
+//! The source of an image: a directory, a commit, an archive or another image.
 
 use super::exclude;
 use crate::environment::{from_directory, of_git, refuse_fakeroot};
@@ -9,7 +9,7 @@ use crate::walk::not_started;
 use bstr::{BStr, ByteSlice};
 use hedgerow::image::{
     create_with, ArchiveSource, CommitSource, Created, Defaults, DirectorySource, Format, Hooks,
-    NodeOptions, PathRules, Recipe, Source, WriteError,
+    NodeOptions, Recipe, Source, WriteError,
 };
 use hedgerow::walk::Selection;
 use hedgerow::Repository;
@@ -26,7 +26,7 @@ pub enum NamedSource<'c> {
     Directory(PathBuf),
     /// A revision in the repository that git would use here.
     Commit(Box<Repository>, &'c BStr),
-    /// An archive file, or standard input.
+    /// An archive or an image: a file, or standard input.
     Archive(ReadFile),
 }
 
@@ -69,7 +69,7 @@ impl<'c> NamedSource<'c> {
     pub fn create(
         self,
         command: &Create,
-        epoch: Option<u32>,
+        epoch: Option<i64>,
         recipe: Recipe,
         target: &Path,
         options: Format<'_>,
@@ -78,7 +78,7 @@ impl<'c> NamedSource<'c> {
         let create = |source| create_with(source, recipe, target, options, hooks);
         match self {
             NamedSource::Directory(directory) => {
-                let mtime_s = command.default_mtime.or(epoch).unwrap_or(0);
+                let mtime_s = command.default_mtime.map(i64::from).or(epoch);
                 create(Source::Directory(DirectorySource {
                     directory: &directory,
                     selection: Selection {
@@ -87,7 +87,7 @@ impl<'c> NamedSource<'c> {
                     },
                     one_file_system: command.one_file_system,
                     defaults: Defaults {
-                        mtime_s: mtime_s.into(),
+                        mtime_s: mtime_s.unwrap_or(0),
                         ..Defaults::default()
                     },
                 }))
@@ -97,19 +97,16 @@ impl<'c> NamedSource<'c> {
                 revision,
                 exclude: exclude(command),
                 worktree_attributes: command.worktree_attributes,
-                tree_mtime_s: epoch.map_or(0, i64::from),
+                tree_mtime_s: epoch.unwrap_or(0),
             })),
-            NamedSource::Archive(file) => create(Source::Archive(ArchiveSource {
-                file,
+            NamedSource::Archive(file) => create(Source::archive_or_image(ArchiveSource {
                 nodes: NodeOptions {
                     skip_unusable: command.skip_unreadable,
                     ..NodeOptions::default()
                 },
                 exclude: exclude(command),
-                exclude_paths: PathRules::default(),
-                skips_quietly: false,
-                xattrs_must_fit: false,
-            })),
+                ..file.into()
+            })?),
         }
     }
 }

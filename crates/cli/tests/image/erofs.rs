@@ -143,7 +143,7 @@ fn what_a_format_does_not_have_is_refused() {
             "a cluster has at least one block: 4096 bytes are less than 65536",
         ),
         (
-            &["--none"],
+            &["--wrong"],
             "\n\nhint: see 'hedgerow image create --help'\n",
         ),
     ] {

@@ -1,7 +1,6 @@
-//! Images, in SquashFS and in EROFS: created from a directory, a commit,
-//! an archive or an image ([`create()`]), extracted to a
-//! directory ([`extract()`]) or an archive ([`to_archive`]), checked ([`verify`]) and compared
-//! ([`diff`]).
+//! Images, in SquashFS and in EROFS: created from a directory, a commit, an archive or an image
+//! ([`create()`]), extracted to a directory ([`extract()`]) or an archive ([`to_archive`]), checked
+//! ([`verify`]) and compared ([`diff`]).
 //!
 //! The same source and options give the same bytes for any number of workers. Images are untrusted:
 //! all lengths are checked, and nothing is written outside of the target.

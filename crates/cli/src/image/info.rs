@@ -88,9 +88,10 @@ fn of_squashfs(image: &Image) -> Result<Vec<Fact>, Error> {
 fn of_erofs(info: &erofs::Info) -> Vec<Fact> {
     let (compatible, incompatible) = info.features;
     let (uuid, names) = (info.uuid.as_str(), info.feature_names.join(" "));
-    let compressors = match info.compressors.is_empty() {
-        true => "none".to_owned(),
-        false => info.compressors.join(" "),
+    let compressors = if info.compressors.is_empty() {
+        "none".to_owned()
+    } else {
+        info.compressors.join(" ")
     };
     let cluster = info.cluster_bytes.map(|bytes| {
         field("cluster_size_bytes", bytes).shown("cluster size", counted(bytes, "byte"))

@@ -19,11 +19,12 @@ starts() {
     return "$started"
 }
 
-link=()
+# The functions of short commands side by side.
+link=(-C "linker=$PWD/scripts/link-in-order.sh")
 if [ -z "${DYNAMIC:-}" ] && [ "$(uname -s)" = Linux ] && starts -static-pie; then
-    link=(-C target-feature=+crt-static)
+    link+=(-C target-feature=+crt-static)
     # Half a megabyte less to read at each start.
     packed=-Wl,-z,pack-relative-relocs
     ! starts -static-pie "$packed" || link+=(-C "link-arg=$packed")
 fi
-"${CARGO:-cargo}" rustc --locked --release "$@" -p hedgerow-cli --bin hedgerow -- ${link[@]+"${link[@]}"}
+"${CARGO:-cargo}" rustc --locked --release "$@" -p hedgerow-cli --bin hedgerow -- "${link[@]}"

@@ -41,7 +41,7 @@ compiler() {
 # build_static TARGET: leaves the binary, with its debugging information, in
 # $target/TARGET/dist/hedgerow.
 build_static() {
-    local triple=$1 name cc linker home sysroot maps flags lld link
+    local triple=$1 name cc linker home sysroot maps flags named lld link
     name=${triple//-/_}
     cc=$(compiler "${triple%%-*}" "${triple##*-}")
     # The ordinary compiler links musl, too: Rust brings the library along, and a wrapper for musl
@@ -63,9 +63,11 @@ build_static() {
     else
         echo "note: the compiler has no rust-lld: the binary becomes larger"
     fi
-    env "CC_$name=$cc" "CARGO_TARGET_${name^^}_LINKER=$linker" \
+    # As in .cargo/config.toml, whose flags these replace.
+    named="-C symbol-mangling-version=v0"
+    env "CC_$name=$cc" "CARGO_TARGET_${name^^}_LINKER=$linker" "HEDGEROW_LINKER=$linker" \
         "CFLAGS_$name=-DTUKLIB_FAST_UNALIGNED_ACCESS $flags" \
-        RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,--build-id=none $maps ${RUSTFLAGS:-}" \
+        RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,--build-id=none $named $maps ${RUSTFLAGS:-}" \
         cargo rustc --locked --profile dist --target "$triple" -p hedgerow-cli --bin hedgerow -- \
-        "${link[@]/#/-Clink-arg=}"
+        "-Clinker=$PWD/scripts/link-in-order.sh" "${link[@]/#/-Clink-arg=}"
 }

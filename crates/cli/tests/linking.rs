@@ -35,7 +35,9 @@ fn link(directory: &Path, list: &str, more: &[&str]) -> Vec<String> {
     std::fs::write(directory.join("list"), list).unwrap();
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
     rustc.args(["-Csymbol-mangling-version=v0", "-Copt-level=1"]);
-    rustc.arg(format!("-Clinker={}", script.display())).args(more);
+    rustc
+        .arg(format!("-Clinker={}", script.display()))
+        .args(more);
     rustc.arg("-o").args([&program, &source]);
     rustc.env("HEDGEROW_START_ORDER", directory.join("list"));
     let linked = rustc.output().unwrap();

@@ -2,6 +2,7 @@
 
 use crate::support::{run, Pair, Program, Repository, RunHedgerow};
 use crate::HEDGEROW;
+use hedgerow_testkit::git_is_at_least;
 use std::time::{Duration, SystemTime};
 
 /// Two commits, `first` and `second`; files outside of `a` differ in every way.
@@ -360,6 +361,9 @@ fn a_submodule_that_becomes_a_file_outside_is_removed_as_a_file() {
 /// another tree, with all that this has there and has not.
 #[test]
 fn directories_of_a_sparse_index_are_restored_as_one() {
+    if !git_is_at_least(2, 55, "directories of a sparse index are restored as one") {
+        return;
+    }
     let origin = origin();
     for from in ["first", "second"] {
         let to = if from == "first" { "second" } else { "first" };

@@ -24,7 +24,7 @@ use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The paths to check out, their source, and what is updated.
 #[derive(Clone, Debug)]
@@ -181,16 +181,10 @@ fn try_to_check_out(
             &session.engine(),
         )?),
     };
-    let collapsed = match &source {
-        Some(tree) if !options.overlay && !options.beyond_sparse => {
-            collapsed(&session, &old, tree, is_present_looked_for)?
-        }
-        _ => BTreeSet::new(),
-    };
     let mut plan = Plan {
         old: &old,
         options,
-        collapsed,
+        collapsed: collapsed(&session, &old, options, is_present_looked_for)?,
         chosen: Vec::new(),
         removals: Vec::new(),
         unmerged: Vec::new(),
@@ -370,37 +364,6 @@ fn run_hook(repository: &crate::repository::Repository) -> Result<Option<hedgero
     Ok(hook.filter(|exit| *exit != hedgerow_fs::Exit::Status(0)))
 }
 
-/// The directories that a sparse index has in place of their files and that are directories of `tree`,
-/// too. As git has them, they stay outside the sparse checkout, whatever the tree has in them, unless
-/// one is there in the working tree: then git looks at all files, if it looks for such.
-fn collapsed<'a>(
-    session: &Session<'_>,
-    old: &'a OldIndex,
-    tree: &Difference,
-    is_present_looked_for: bool,
-) -> Result<BTreeSet<&'a BStr>> {
-    let directories = old.sparse_directories.iter().flatten();
-    let mut directories: BTreeSet<&BStr> = directories.map(|it| it.path.as_bstr()).collect();
-    if directories.is_empty() {
-        return Ok(directories);
-    }
-    let top = session.repository.require_work_tree()?;
-    if is_present_looked_for && directories.iter().any(|path| is_there(top, path, b"")) {
-        return Ok(BTreeSet::new());
-    }
-    let mut in_tree: BTreeSet<&BStr> = BTreeSet::new();
-    for change in tree.changes() {
-        in_tree.extend(above(tree.path(change)).find_map(|path| directories.get(path).copied()));
-    }
-    directories.retain(|path| in_tree.contains(path));
-    Ok(directories)
-}
-
-/// The directories above `path`, from the top.
-fn above(path: &BStr) -> impl Iterator<Item = &BStr> {
-    path.find_iter(b"/").map(|at| path[..at].as_bstr())
-}
-
 /// An entry of the new index, without its path.
 #[derive(Clone, Copy)]
 struct Row {
@@ -436,8 +399,8 @@ impl From<&Entry> for Row {
 struct Plan<'a> {
     old: &'a OldIndex,
     options: &'a PathOptions,
-    /// Directories of a sparse index that stay outside the sparse checkout.
-    collapsed: BTreeSet<&'a BStr>,
+    /// Directories of a sparse index that git replaces as a whole if it takes anything of them.
+    collapsed: HashSet<&'a BStr>,
     /// For each entry: the row of the old index that it comes from, and whether it is to be
     /// written.
     chosen: Vec<(Option<u32>, bool)>,
@@ -487,17 +450,23 @@ impl Plan<'_> {
     /// and, without overlay, paths that match.
     fn choose_from_tree(&mut self, tree: &Difference, matcher: &mut Pathspecs) -> Result<()> {
         let changes = tree.changes().iter();
-        let files: Vec<(&BStr, Row)> = changes
-            .filter_map(|change| {
-                let path = tree.path(change);
-                let side = change.new?;
-                let mode = Mode::from(side.kind);
-                let is_taken = matcher.fits(path, mode) && self.is_named(path);
-                let mut row = Row::new(side.id, mode);
-                row.flags.skip_worktree = is_taken && self.is_collapsed(path);
-                is_taken.then_some((path, row))
-            })
-            .collect();
+        let all = changes.filter_map(|change| {
+            let path = tree.path(change);
+            let side = change.new?;
+            let mode = Mode::from(side.kind);
+            let is_taken = matcher.fits(path, mode) && self.is_named(path);
+            Some((path, Row::new(side.id, mode), is_taken))
+        });
+        let all: Vec<(&BStr, Row, bool)> = all.collect();
+        let taken = all.iter().filter(|(_, _, is_taken)| *is_taken);
+        let within = taken.filter_map(|(path, _, _)| directory_of(&self.collapsed, path));
+        let replaced: HashSet<&BStr> = within.collect();
+        let files = all.iter().filter_map(|(path, row, is_taken)| {
+            let mut row = *row;
+            row.flags.skip_worktree = directory_of(&replaced, path).is_some();
+            (*is_taken || row.flags.skip_worktree).then_some((*path, row))
+        });
+        let files: Vec<(&BStr, Row)> = files.collect();
         let old = &self.old.index;
         let clashing = clashing(old, files.iter().map(|(path, _)| *path));
         let entries = old.entries();
@@ -521,8 +490,9 @@ impl Plan<'_> {
                 (_, current) => {
                     // Only an entry of the same stage gives way to a file of the tree.
                     let is_unmerged = entries[row].flags.stage != Stage::Merged;
-                    if is_unmerged || !clashing.contains(&row) {
-                        let path = current.expect("where no file comes first, there is a row");
+                    let path = current.expect("where no file comes first, there is a row");
+                    let is_replaced = directory_of(&replaced, path).is_some();
+                    if !is_replaced && (is_unmerged || !clashing.contains(&row)) {
                         self.stay(path, row, matcher)?;
                     }
                     row += 1;
@@ -531,18 +501,9 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether a path lies in a directory that stays outside the sparse checkout.
-    fn is_collapsed(&self, path: &BStr) -> bool {
-        !self.collapsed.is_empty() && above(path).any(|path| self.collapsed.contains(path))
-    }
-
     /// Keeps a row that the tree does not have, or removes it if it matches and there is no overlay.
     fn stay(&mut self, path: &BStr, row: usize, matcher: &mut Pathspecs) -> Result<()> {
         let entry = &self.old.index.entries()[row];
-        if self.is_collapsed(path) && self.is_named(path) && matcher.fits(path, entry.mode) {
-            // It has no file, and the tree that comes in the place of its directory's does not have it.
-            return Ok(());
-        }
         let is_removed = !self.options.overlay
             && self.is_within(path, entry.flags)
             && matcher.matches(path, entry.mode);
@@ -707,6 +668,43 @@ fn replaced_attributes(index: &Index, writes: &[Write], read: &[usize]) -> BTree
     replaced
 }
 
+/// The directories of a sparse index that git replaces as a whole, without looking into them, if it takes
+/// any of their paths: those there are without overlay. No file is written or removed there. One that is
+/// there in the working tree makes git look at all files, if it looks for such.
+fn collapsed<'o>(
+    session: &Session<'_>,
+    old: &'o OldIndex,
+    options: &PathOptions,
+    is_present_looked_for: bool,
+) -> Result<HashSet<&'o BStr>> {
+    // Git cannot write a directory as a file, and says so.
+    let is_file = options.beyond_sparse && options.in_work_tree;
+    let directories = old.sparse_directories.iter().flatten();
+    let directories: HashSet<&BStr> = directories
+        .filter(|_| !options.overlay && !is_file)
+        .map(|directory| directory.path.as_bstr())
+        .collect();
+    if !is_present_looked_for || directories.is_empty() {
+        return Ok(directories);
+    }
+    let top = session.repository.require_work_tree()?;
+    let is_opened = directories.iter().any(|path| is_there(top, path, b""));
+    Ok(if is_opened {
+        HashSet::new()
+    } else {
+        directories
+    })
+}
+
+/// The one of `directories` that `path` is in.
+fn directory_of<'d>(directories: &HashSet<&'d BStr>, path: &BStr) -> Option<&'d BStr> {
+    if directories.is_empty() {
+        return None;
+    }
+    let mut above = path.find_iter(b"/").map(|at| path[..at].as_bstr());
+    above.find_map(|above| directories.get(above).copied())
+}
+
 /// The rows of the index that cannot coexist with `paths`: files above them and entries below them.
 pub(crate) fn clashing<'a>(
     index: &Index,
@@ -715,7 +713,8 @@ pub(crate) fn clashing<'a>(
     let mut rows = BTreeSet::new();
     for path in paths {
         rows.extend(index.range_under(path));
-        for above in above(path) {
+        for at in path.find_iter(b"/") {
+            let above = path[..at].as_bstr();
             let (Ok(first) | Err(first)) = index.find(above, Stage::Merged);
             let entries = index.entries()[first..].iter();
             let stages = entries.take_while(|entry| index.path(entry) == above);

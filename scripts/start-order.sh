@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Records which functions short commands call, in the order of their first calls, for
-# scripts/link-in-order.sh: writes packaging/start-order.txt. Needs valgrind, git and the release binary
-# that `make` builds. It is worth running before a release; until then, what is new is found elsewhere.
+# Records which functions short commands call, those of the shortest first, for scripts/link-in-order.sh:
+# writes packaging/start-order.txt. Needs valgrind, git and the release binary that `make` builds. It is
+# worth running before a release; until then, what is new is found elsewhere.
 #
 #   start-order.sh [BINARY]
 set -euo pipefail
@@ -36,8 +36,11 @@ calls status --short
 echo changed >"$PWD/1"
 calls restore 1
 
-# A function is defined at its first mention: `fn=(12) name`, or `cfn=` where it is called.
-sed -nE "s/^c?fn=\\([0-9]+\\) ([^']*).*/\\1/p" "$place"/*.calls >"$place/called"
-symbols "$binary" | awk -F '\t' 'NR == FNR { name[$1] = $2; next }
-    $1 in name && !seen[name[$1]]++ { print name[$1] }' - "$place/called" >"$list"
+symbols "$binary" >"$place/symbols"
+for ((call = 1; call <= run; call++)); do
+    # A function is defined at its first mention: `fn=(12) name`, or `cfn=` where it is called.
+    sed -nE "s/^c?fn=\\([0-9]+\\) ([^']*).*/\\1/p" "$place/$call.calls" >"$place/called"
+    awk -F '\t' 'NR == FNR { name[$1] = $2; next } $1 in name { print name[$1] }' \
+        "$place/symbols" "$place/called" | LC_ALL=C sort
+done | awk '!seen[$0]++' >"$list"
 echo "$(wc -l <"$list") functions in $list"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A linker for rustc: puts the functions that every short command calls side by side, so that a start
 # touches fewer pages. packaging/start-order.txt lists them; names that are not there any more do no
-# harm. Where the linker is not lld, or nm is missing, it links as usual.
+# harm. Where the linker is not lld, or nm or the list is missing, it links as usual.
 #
 #   HEDGEROW_LINKER       the linker; the default is cc
 #   HEDGEROW_START_ORDER  another list
@@ -9,7 +9,7 @@ set -euo pipefail
 linker=${HEDGEROW_LINKER:-cc}
 list=${HEDGEROW_START_ORDER:-$(dirname "$0")/../packaging/start-order.txt}
 
-if [[ " $* " != *" -fuse-ld=lld "* ]] || ! command -v nm >/dev/null; then
+if [[ " $* " != *" -fuse-ld=lld "* ]] || ! [ -r "$list" ] || ! command -v nm >/dev/null; then
     exec "$linker" "$@"
 fi
 . "$(dirname "$0")/symbols.sh"

@@ -53,6 +53,13 @@ fn functions_stand_in_the_order_of_the_list() {
     if !is_there("rustc") || !is_there("nm") {
         return hedgerow_testkit::skip("there is no rustc, or no nm");
     }
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
+    rustc.args(["-Clinker-features=-lld", "--print=sysroot"]);
+    if !rustc.output().unwrap().status.success() {
+        return hedgerow_testkit::skip(
+            "rustc is older than 1.90, and does not link with lld by itself",
+        );
+    }
     let directory = tempfile::tempdir().unwrap();
     let list = "program::third\nno::such::function\nprogram::second::<u8>\nprogram::first\n";
     let in_order = link(directory.path(), list, &[]);

@@ -58,8 +58,7 @@ pub(super) enum Outcome {
     /// Passed on while it arrived.
     Delivered,
     Delayed,
-    /// The content stays unchanged.
-    /// Why not, a sentence each.
+    /// The content stays unchanged, for these reasons, a sentence each.
     Unfiltered(Vec<String>),
 }
 

@@ -22,8 +22,8 @@ pub struct Subject<'a> {
     pub mode: Option<u32>,
 }
 
-/// Whether git would call an object missing that cannot be found, or whose kind and size cannot be read, with this error. It ends
-/// at a kind of a loose object that does not exist.
+/// Whether git would call an object missing that this error keeps from being found, or its kind and size
+/// from being read. A loose object of a kind that does not exist ends it.
 pub fn is_as_missing(error: &Error) -> bool {
     match error {
         Error::CorruptEntry { .. } | Error::UnusablePack { .. } => true,

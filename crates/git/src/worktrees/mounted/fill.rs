@@ -16,8 +16,8 @@ use crate::{Error, Result};
 use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_fs::{may_mount, LockFile};
-use hedgerow_mounts::{hindrance, Base, Hindrance, LayeredTree, Lower, TreeState};
+use hedgerow_fs::LockFile;
+use hedgerow_mounts::{hindrance, Base, Hindrance, LayeredTree, Lower};
 use std::path::Path;
 
 /// How often an image is looked for that somebody removes at the same time.
@@ -59,15 +59,8 @@ pub(crate) fn put_on_image(
     let linked = checkout.linked;
     let mut warnings = Vec::new();
     let (found, lower, bytes) = mounted_image(checkout, maker, execution, &mut warnings)?;
-    let state = TreeState {
-        image: found.image.name.to_string(),
-        store: found.store.clone(),
-        mtime_s: hedgerow_fs::lstat(&lower.path)?.map_or(0, |stat| stat.mtime.seconds),
-        is_privileged: may_mount().1,
-        settings: found.settings.clone(),
-    };
     let directory = linked.git_dir().join(LAYERS);
-    let layers = LayeredTree::create(&directory, checkout.top, state)?;
+    let layers = LayeredTree::create(&directory, checkout.top, found.state(&lower)?)?;
     let laid = match lay(checkout, &layers, &lower, &found, bytes, execution) {
         Ok(laid) => laid,
         Err(error) => {

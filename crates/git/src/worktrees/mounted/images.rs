@@ -16,9 +16,9 @@ use crate::{Error, Result};
 use bstr::{BStr, BString};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_fs::{MappedFile, OutputFile};
+use hedgerow_fs::{may_mount, MappedFile, OutputFile};
 use hedgerow_mounts::{Base, ImageKind, ImageName, ImageStore, Lower};
-use hedgerow_mounts::{Maker, Making, StoredImage};
+use hedgerow_mounts::{Maker, Making, StoredImage, TreeState};
 use hedgerow_pack::ObjectKind;
 use hedgerow_tree::{Metadata, NodeError};
 use hedgerow_walk::{nodes_of_directory, WalkOptions};
@@ -155,6 +155,19 @@ pub(crate) struct Found {
     pub settings: String,
     /// It was just made.
     pub is_new: bool,
+}
+
+impl Found {
+    /// What the layers over it, mounted at `lower`, remember of it.
+    pub(super) fn state(&self, lower: &Lower) -> Result<TreeState> {
+        Ok(TreeState {
+            image: self.image.name.to_string(),
+            store: self.store.clone(),
+            mtime_s: hedgerow_fs::lstat(&lower.path)?.map_or(0, |stat| stat.mtime.seconds),
+            is_privileged: may_mount().1,
+            settings: self.settings.clone(),
+        })
+    }
 }
 
 /// What is to be checked out.

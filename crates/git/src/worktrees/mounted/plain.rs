@@ -13,8 +13,8 @@ use crate::{Error, Result};
 use bstr::BStr;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
-use hedgerow_fs::{create_directories, list_directory, may_mount, mount_at, real_path};
-use hedgerow_mounts::{hindrance, lost_trees, ImageKind, LayeredTree, TreeState};
+use hedgerow_fs::{create_directories, list_directory, mount_at, real_path};
+use hedgerow_mounts::{hindrance, lost_trees, ImageKind, LayeredTree};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -145,14 +145,7 @@ fn put_on(
     let directory = place(repository, top);
     remove_tree(&directory)?;
     let mounted = mount_image(repository, &found.image).and_then(|lower| {
-        let state = TreeState {
-            image: found.image.name.to_string(),
-            store: found.store.clone(),
-            mtime_s: hedgerow_fs::lstat(&lower.path)?.map_or(0, |stat| stat.mtime.seconds),
-            is_privileged: may_mount().1,
-            settings: found.settings.clone(),
-        };
-        let layers = LayeredTree::create(&directory, top, state)?;
+        let layers = LayeredTree::create(&directory, top, found.state(&lower)?)?;
         layers.save()?;
         Ok(layers.mount_unsigned(top, &lower)?)
     });

@@ -119,18 +119,12 @@ impl Image {
     /// The whole cluster of a piece of the packed inode, from the cache or from the image, and the
     /// number of its bytes before the piece. Neighbours need the same cluster.
     fn packed_cluster(&self, piece: &Piece) -> Result<(Arc<Vec<u8>>, usize)> {
-        let Stored::Cluster {
-            position,
-            bytes,
-            form,
-            around: (before, behind),
-        } = piece.stored
-        else {
+        let Some(((position, bytes, form, length), before)) = piece.cluster() else {
             let mut content = Vec::new();
             self.read_piece(piece, &mut content)?;
             return Ok((Arc::new(content), 0));
         };
-        let length = (before + piece.length + behind) as usize;
+        let length = length as usize;
         let read = || {
             let mut content = vec![0; length];
             self.read_cluster(position, bytes, form, &mut content)?;

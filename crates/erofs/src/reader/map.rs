@@ -20,6 +20,21 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// The cluster that it is in, if it is in one, and the number of bytes of its content before the piece.
+    pub(super) fn cluster(&self) -> Option<(Cluster, u64)> {
+        let Stored::Cluster {
+            position,
+            bytes,
+            form,
+            around: (before, behind),
+        } = self.stored
+        else {
+            return None;
+        };
+        let length = before + self.length + behind;
+        Some(((position, bytes, form, length), before))
+    }
+
     /// The piece in parts that fit into memory: a long hole is cut.
     pub fn parts(self) -> impl Iterator<Item = Piece> {
         let most = match self.stored {
@@ -36,6 +51,9 @@ impl Piece {
         })
     }
 }
+
+/// A cluster: its position and size in bytes, how it holds its content, and the length of that.
+pub(super) type Cluster = (u64, u64, ClusterForm, u64);
 
 /// How a piece is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
+use crate::dir::close;
 use crate::fault::{self, Op};
 use crate::file::read_link;
 use crate::held_name::HeldName;
@@ -139,16 +140,20 @@ impl LockFile {
     }
 
     /// Closes the file and renames it over the target atomically. A device, a fifo or a socket is
-    /// never replaced. Returns the stat data of the file from right before the rename.
+    /// never replaced, and nothing is if closing fails: then some of the content may be lost. Returns the stat data of the file from right before the rename.
     pub fn commit(mut self) -> Result<Stat> {
         let fd = self
             .fd
             .take()
             .expect("a lock file is open until it is committed");
-        let outcome = fault::check(Op::Close)
-            .and_then(|()| Ok(Stat::from_raw(&rustix::fs::fstat(&fd)?)))
+        let outcome = rustix::fs::fstat(&fd)
+            .map_err(io::Error::from)
+            .and_then(|raw| {
+                fault::check(Op::Close)?;
+                close(fd)?;
+                Ok(Stat::from_raw(&raw))
+            })
             .map_err(|source| Error::new("close", &self.lock, source));
-        drop(fd);
         let renamed = outcome.and_then(|stat| {
             fault::check(Op::Rename)
                 .and_then(|()| refuse_to_replace(&self.target))
@@ -166,6 +171,11 @@ impl LockFile {
     /// Like [`LockFile::commit`], but fails with [`io::ErrorKind::AlreadyExists`] if the target
     /// exists, even if it was created just now. The target is then left alone.
     pub fn commit_new(mut self) -> Result<()> {
+        let closed = fault::check(Op::Close).and_then(|()| self.fd.take().map_or(Ok(()), close));
+        if let Err(source) = closed {
+            self.remove();
+            return Err(Error::new("close", &self.lock, source));
+        }
         let renamed = fault::check(Op::Rename).and_then(|()| {
             let flags = RenameFlags::NOREPLACE;
             match rustix::fs::renameat_with(CWD, &self.lock, CWD, &self.target, flags) {
@@ -179,8 +189,8 @@ impl LockFile {
             }
         });
         let renamed = renamed.map_err(|source| Error::new("create", &self.target, source));
-        if renamed.is_ok() {
-            self.fd = None;
+        if renamed.is_err() {
+            self.remove();
         }
         renamed
     }

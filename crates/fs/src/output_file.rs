@@ -1,5 +1,6 @@
 use crate::descriptors::obtain;
 use crate::destination::refuse_to_replace;
+use crate::dir::close;
 use crate::error::is_one_of;
 use crate::fault::{self, Op};
 use crate::held_name::HeldName;
@@ -59,11 +60,21 @@ impl OutputFile {
     /// Like [`OutputFile::create`]; if it needs a temporary name, that starts with `prefix`, which
     /// marks it as incomplete should the process be killed.
     pub fn create_with_prefix(target: &Path, prefix: &'static str) -> Result<Self> {
+        Self::create_with_mode(target, prefix, 0o666)
+    }
+
+    /// Like [`OutputFile::create`], but nobody may write it afterwards. Those may read it who may read new
+    /// files: the umask says so, or the default access control list of the directory.
+    pub fn create_read_only(target: &Path) -> Result<Self> {
+        Self::create_with_mode(target, ".", 0o444)
+    }
+
+    fn create_with_mode(target: &Path, prefix: &'static str, mode: u32) -> Result<Self> {
         let failed = |source| Error::new("create", target, source);
         if target.file_name().is_none() {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         }
-        let mode = Mode::from_raw_mode(0o666);
+        let mode = Mode::from_raw_mode(mode);
         let directory = match target.parent() {
             None => Path::new("."),
             Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -82,7 +93,7 @@ impl OutputFile {
                 directory: None,
             }),
             Err(error) if cannot_be_unnamed(&error) => {
-                Self::create_named(target, prefix).map_err(failed)
+                Self::create_named(target, prefix, mode).map_err(failed)
             }
             Err(error) => Err(failed(error)),
         }
@@ -140,11 +151,10 @@ impl OutputFile {
         self.directory.as_ref().map_or(CWD, |fd| fd.as_fd())
     }
 
-    fn create_named(target: &Path, prefix: &'static str) -> io::Result<Self> {
+    fn create_named(target: &Path, prefix: &'static str, mode: Mode) -> io::Result<Self> {
         let flags = FLAGS | OFlags::CREATE | OFlags::EXCL;
         for attempt in 0..u32::MAX {
             let temporary = beside(target, prefix, attempt);
-            let mode = Mode::from_raw_mode(0o666);
             match obtain(|| Ok(rustix::fs::open(&temporary, flags, mode)?)) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
@@ -227,7 +237,7 @@ impl OutputFile {
 
     /// Makes it a file that nobody may write, and that those may read who may read new files.
     pub fn set_read_only(&self) -> Result<()> {
-        self.set_permissions(0o444 & !crate::umask().unwrap_or(0))
+        self.set_permissions(self.stat()?.mode & 0o444)
     }
 
     /// Sets its permissions, regardless of the umask.
@@ -269,7 +279,12 @@ impl OutputFile {
 
     /// Gives it its name. If the name exists and `replace` is false, that is an error
     /// ([`io::ErrorKind::AlreadyExists`]). A device, a fifo or a socket is never replaced.
+    ///
+    /// # Errors
+    /// Also those that a file system reveals only when a file is closed; then it gets no name.
     pub fn commit(mut self, replace: bool) -> Result<()> {
+        self.reveal_errors()
+            .map_err(|source| self.failed("close", source))?;
         let allowed = fault::check(Op::Rename).and_then(|()| {
             if replace {
                 refuse_to_replace(&self.target)
@@ -299,6 +314,14 @@ impl OutputFile {
         named.map_err(|source| self.failed("create", source))?;
         self.temporary = None;
         Ok(())
+    }
+
+    /// Fails if closing it would: another descriptor of it is closed, because a file without a name is lost
+    /// with its last one.
+    fn reveal_errors(&self) -> io::Result<()> {
+        fault::check(Op::Close)?;
+        let copy = obtain(|| Ok(rustix::io::fcntl_dupfd_cloexec(&self.fd, 0)?))?;
+        close(copy)
     }
 
     /// Gives an unnamed file a name.

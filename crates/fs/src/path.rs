@@ -202,7 +202,7 @@ pub fn append_file(path: &Path, content: &[u8], create: bool) -> Result<bool> {
         Err(error) if !create && error.kind() == io::ErrorKind::NotFound => return Ok(false),
         other => other.map_err(|source| Error::new("open", path, source))?,
     };
-    write_all(&fd, path, content)?;
+    write_and_close(fd, path, content)?;
     Ok(true)
 }
 
@@ -224,20 +224,22 @@ pub fn append_private_file(path: &Path, content: &[u8]) -> Result<()> {
         Ok(fd)
     });
     let fd = opened.map_err(|source| Error::new("open", path, source))?;
-    write_all(&fd, path, content)
+    write_and_close(fd, path, content)
 }
 
-fn write_all(fd: &OwnedFd, path: &Path, content: &[u8]) -> Result<()> {
+fn write_and_close(fd: OwnedFd, path: &Path, content: &[u8]) -> Result<()> {
     let mut rest = content;
     while !rest.is_empty() {
-        match fault::check(Op::Write).and_then(|()| Ok(rustix::io::write(fd, rest)?)) {
+        match fault::check(Op::Write).and_then(|()| Ok(rustix::io::write(&fd, rest)?)) {
             Ok(0) => return Err(Error::new("write", path, io::ErrorKind::WriteZero)),
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(source) => return Err(Error::new("write", path, source)),
         }
     }
-    Ok(())
+    fault::check(Op::Close)
+        .and_then(|()| crate::dir::close(fd))
+        .map_err(|source| Error::new("close", path, source))
 }
 
 /// Removes the file at `path`; returns false if it did not exist.

@@ -7,7 +7,7 @@ use crate::control;
 use crate::delays::Op;
 use crate::filesystem::LatencyFs;
 use crate::names::Place;
-use fuser::{FileAttr, FileHandle, INodeNo, Request};
+use fuser::{Errno, FileAttr, FileHandle, INodeNo, Request};
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
@@ -86,9 +86,22 @@ impl LatencyFs {
     }
 
     /// Handles the closing of a descriptor of the file.
-    pub(crate) fn flush_file(&self, call: &mut Call, id: INodeNo) -> Answer<()> {
+    pub(crate) fn flush_file(
+        &self,
+        call: &mut Call,
+        id: INodeNo,
+        opened: FileHandle,
+    ) -> Answer<()> {
         let node = self.node(id)?;
         self.charge_flush(call, &node);
+        if let Some(lost) = self.settings.lost_at_close {
+            let file = self.files.get(opened)?;
+            let path = hedgerow_fs::read_link(backing::link_to(&*file).as_ref());
+            let is_lost = path.is_ok_and(|path| path.to_string_lossy().contains(lost));
+            if is_lost && rustix::fs::ftruncate(&*file, 0).is_ok() {
+                return Err(Errno::EDQUOT);
+            }
+        }
         Ok(())
     }
 

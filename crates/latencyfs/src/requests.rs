@@ -274,14 +274,14 @@ impl Filesystem for LatencyFs {
         &self,
         _request: &Request,
         id: INodeNo,
-        _handle: FileHandle,
+        handle: FileHandle,
         _lock_owner: LockOwner,
         reply: ReplyEmpty,
     ) {
         if control::is(id) {
             return reply.ok();
         }
-        answer_empty(self.serve(|call| self.flush_file(call, id)), reply);
+        answer_empty(self.serve(|call| self.flush_file(call, id, handle)), reply);
     }
 
     fn release(

@@ -30,6 +30,9 @@ pub struct Settings {
     pub held_inodes: Option<usize>,
     /// Whether a name leads to an entry that differs from it in the case of ASCII letters alone.
     pub ignore_case: bool,
+    /// What is written to files whose path contains this text is lost when they are closed, which fails, as
+    /// beyond the quota of a network file system.
+    pub lost_at_close: Option<&'static str>,
 }
 
 impl Default for Settings {
@@ -47,6 +50,7 @@ impl Default for Settings {
             allow_other: false,
             held_inodes: None,
             ignore_case: false,
+            lost_at_close: None,
         }
     }
 }

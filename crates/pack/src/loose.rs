@@ -8,9 +8,6 @@ use hedgerow_fs::{OutputFile, Timestamp};
 use hedgerow_object::{ObjectHeader, ObjectKind};
 use std::path::{Path, PathBuf};
 
-/// Objects are never changed in place.
-const READ_ONLY: u32 = 0o444;
-
 /// The file of the loose object `id` in the object directory `objects`.
 pub(crate) fn path(objects: &Path, id: &oid) -> PathBuf {
     let mut hex = gix_hash::Kind::hex_buf();
@@ -64,8 +61,8 @@ pub struct LooseOptions {
     /// When it was changed last: that decides when an object that nothing reaches is too old. Now if
     /// `None`.
     pub mtime: Option<Timestamp>,
-    /// The permissions of its file.
-    pub mode: u32,
+    /// The permissions of its file. If `None`, those may read it who may read new files.
+    pub mode: Option<u32>,
     /// Whether it is on the disk before it counts.
     pub sync: bool,
     /// Takes the place of a file that is there already.
@@ -76,7 +73,7 @@ impl Default for LooseOptions {
     fn default() -> Self {
         LooseOptions {
             mtime: None,
-            mode: READ_ONLY,
+            mode: None,
             sync: true,
             replace: false,
         }
@@ -106,9 +103,11 @@ pub fn write_loose(
     let size = content.len() as u64;
     let header = ObjectHeader { kind, size }.encode();
     let bytes = [header.as_bytes(), content].concat();
-    let file = OutputFile::create(&target)?;
+    let file = OutputFile::create_read_only(&target)?;
     file.write_at(&deflater.zlib(&bytes), 0)?;
-    file.set_permissions(options.mode)?;
+    if let Some(mode) = options.mode {
+        file.set_permissions(mode)?;
+    }
     if let Some(mtime) = options.mtime {
         file.set_mtime(mtime)?;
     }

@@ -143,7 +143,9 @@ impl<'s> Marks<'s> {
     fn met_elsewhere(&mut self, id: &oid, kind: ObjectKind, marks: u8) -> Meeting {
         let is_tree = usize::from(kind == ObjectKind::Tree);
         let slot = (self.hash.of(id.as_bytes()) as usize) % (RECENT / 2) * 2 + is_tree;
-        if self.recent.get(slot).is_some_and(|recent| **recent == *id) {
+        // A slot that was never filled has the null id, which a damaged tree may have, too.
+        let is_recent = |recent: &ObjectId| **recent == *id && !id.is_null();
+        if self.recent.get(slot).is_some_and(is_recent) {
             return Meeting::Done;
         }
         let id = id.to_owned();

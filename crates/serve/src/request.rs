@@ -1,6 +1,7 @@
 //! A request for a pack: objects selected by reachability.
 
 use crate::spread::Spread;
+use crate::tags::intact;
 use crate::{Contents, Error, Result, Wanted};
 use hedgerow_pack::{oid, Bitmaps, Location, ObjectId, ObjectStore};
 use hedgerow_reach::{reachable, Extra, ObjectSet, Question, Source, Trace};
@@ -75,7 +76,7 @@ impl<'b, 's> Selected<'b, 's> {
             wanted: Vec::new(),
             trace: answer.trace,
         };
-        selected.add_tags(tags);
+        selected.add_tags(source.store, tags);
         selected.locate(source.store)?;
         if let Some(bitmaps) = bitmaps {
             let bits = selected.objects.bits();
@@ -120,9 +121,10 @@ impl<'b, 's> Selected<'b, 's> {
         }
     }
 
-    fn add_tags(&mut self, tags: &[Tag]) {
+    fn add_tags(&mut self, store: &ObjectStore, tags: &[Tag]) {
         for tag in tags {
-            if self.objects.contains(&tag.target) && !self.receiver_has(&tag.id) {
+            let is_asked_for = self.objects.contains(&tag.target) && !self.receiver_has(&tag.id);
+            if is_asked_for && intact(store, &tag.id).is_some() {
                 self.objects.add_tag(tag.id);
             }
         }

@@ -3,7 +3,7 @@
 use crate::{Result, Tag};
 use bstr::BStr;
 use hedgerow_git::repository::Repository;
-use hedgerow_pack::ObjectId;
+use hedgerow_pack::{oid, Location, ObjectId, ObjectStore, Reader};
 use std::collections::HashSet;
 
 /// The annotated tags among the references, with their targets.
@@ -31,4 +31,15 @@ pub(crate) fn annotated(repository: &Repository, ids: &[ObjectId]) -> Vec<Tag> {
         tags.extend(new.map(|id| Tag { id, target }));
     }
     tags
+}
+
+/// Where a tag is, if its file has what its id names; entries of packs are checked when they are copied.
+/// Nobody asked for a tag that comes with its target: git leaves it out if it is damaged, too, because
+/// the receiver would refuse all.
+pub(crate) fn intact(store: &ObjectStore, id: &oid) -> Option<Location> {
+    let location = store.locate(id).ok()??;
+    if let Location::Loose { .. } = location {
+        Reader::new(store).verify(id, location).ok()?;
+    }
+    Some(location)
 }

@@ -39,6 +39,32 @@ fn a_bare_repository_with_a_working_tree_has_none() {
     }
 }
 
+/// For git, a tree is enough.
+#[test]
+fn a_commit_without_an_author_is_checked_out() {
+    let origin = origin();
+    let tree = origin.ask(&["rev-parse", "main~1^{tree}"]);
+    let text = format!("tree {tree}\ncommitter a <a@b> 1 +0000\n\nm\n");
+    let words = [
+        "hash-object",
+        "-t",
+        "commit",
+        "-w",
+        "--stdin",
+        "--literally",
+    ];
+    let commit = origin.ask_with(&words, text.as_bytes());
+    for words in [
+        &["checkout", "-q"][..],
+        &["reset", "--hard"],
+        &["read-tree"],
+    ] {
+        let mut pair = Pair::of(&origin, "no author");
+        let words = [words, &[&commit]].concat();
+        assert_eq!(pair.both(words[0], "", &words[1..], &[]).code, 0);
+    }
+}
+
 #[test]
 fn a_missing_alternate_is_told_of_once() {
     let repository = origin();

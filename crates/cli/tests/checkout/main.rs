@@ -10,6 +10,7 @@ mod attacked;
 mod attributes;
 mod behaviour;
 mod broken_repository;
+mod closing;
 mod delayed;
 mod faults;
 mod folded;

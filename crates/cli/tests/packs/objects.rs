@@ -140,6 +140,31 @@ fn tags_go_along_with_what_they_are_of() {
     assert!(with.contains(&tag.trim().to_owned()));
 }
 
+/// Nobody asked for it, and the receiver would refuse all.
+#[test]
+fn a_tag_whose_file_has_another_object_stays() {
+    let scene = scene(25, "sha1", Storage::Packed, Graph::None);
+    for name in ["marked", "other"] {
+        scene.git(&["tag", "-a", "-m", name, name, "main"]);
+    }
+    let [tag, other, main] = ["marked", "other", "main"].map(|name| {
+        let id = scene.git(&["rev-parse", name]);
+        String::from_utf8(id).unwrap().trim().to_owned()
+    });
+    let file = |id: &str| {
+        let objects = scene.root.join(".git/objects");
+        objects.join(&id[..2]).join(&id[2..])
+    };
+    std::fs::remove_file(file(&tag)).unwrap();
+    std::fs::copy(file(&other), file(&tag)).unwrap();
+    for words in [&["--revs"][..], &[]] {
+        let words = [words, &["--include-tag"]].concat();
+        let sent = pack(&scene, &words, &format!("{main}\n"));
+        let sent = contents(&scene, &sent, &[]);
+        assert!(sent.contains(&other) && !sent.contains(&tag), "{words:?}");
+    }
+}
+
 #[test]
 fn a_tag_of_a_tag_goes_along_with_both() {
     let scene = scene(25, "sha1", Storage::Packed, Graph::None);

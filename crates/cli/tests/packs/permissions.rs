@@ -1,7 +1,7 @@
 //! Who may read packs: what git lets, by the umask and `core.sharedRepository`.
 
 use crate::HEDGEROW;
-use hedgerow_testkit::{isolated, run, temporary, Program};
+use hedgerow_testkit::{isolated, run, skip, temporary, Program};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -79,4 +79,31 @@ fn packs_are_as_open_as_git_s() {
             }
         }
     }
+}
+
+/// The default access control list of a directory says who may read what is made in it, and is not widened.
+#[test]
+fn default_access_control_lists_are_heeded() {
+    let script = "
+        set -e; umask 022; mkdir r; setfacl -d -m u::rwx,g::r-x,o::--- r || exit 9
+        git init -q r; cd r; echo a >a; git add a; git commit -qm a; echo secret >a
+        PROGRAM stash -q; PROGRAM repack -a -d -q --write-bitmap-index
+        echo more >a; PROGRAM stash -q
+        find .git/objects -type f -printf '%m %f\\n' | sed 's/ .*-.*[.]/ /; s/ [0-9a-f]*$//' | sort -u";
+    let modes = [Program::Git, HEDGEROW].map(|program| {
+        let home = temporary();
+        let program = match &program {
+            Program::Hedgerow(path) => *path,
+            _ => "git",
+        };
+        let mut shell = isolated("sh");
+        let script = script.replace("PROGRAM", program);
+        shell.current_dir(home.path()).args(["-c", &script]);
+        run(shell)
+    });
+    if modes[0].code == 9 {
+        return skip("no access control lists here");
+    }
+    assert_eq!(modes[0], modes[1]);
+    assert!(modes[0].stdout.starts_with(b"440"), "{modes:?}");
 }

@@ -69,6 +69,34 @@ fn what_is_of_another_kind_than_is_said_ends_a_walk() {
     }
 }
 
+/// No object has the id of zeros, which marks what is empty in many places.
+#[test]
+fn what_has_the_null_id_is_missing() {
+    let scene = scene(65, "sha1", Storage::Loose, Graph::None);
+    let null = "0".repeat(40);
+    let text = format!("tree {null}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n");
+    let tips = [
+        tree(&scene, "100644", &null),
+        tree(&scene, "40000", &null),
+        write(&scene, "commit", text.as_bytes()),
+    ];
+    let options: [&[&str]; 5] = [
+        &[],
+        &["--quiet"],
+        &["--count"],
+        &["--count", "--use-bitmap-index"],
+        &["--quiet", "--not", &scene.commits[0], "--not"],
+    ];
+    for tip in &tips {
+        for options in options {
+            let words = [&["rev-list", "--objects"], options, &[tip]].concat();
+            for outcome in both(&scene, &words, "") {
+                assert_eq!(outcome.code, 128, "{words:?}: {outcome:?}");
+            }
+        }
+    }
+}
+
 /// Git keeps the last bits of a mode, however many digits it has, and takes what is no file, link or
 /// directory for a submodule. It shows modes as they should be.
 #[test]

@@ -34,7 +34,13 @@ impl<'r> ObjectWriter<'r> {
     /// Reads what the configuration says about compression, syncing and permissions.
     pub(crate) fn new(repository: &'r Repository) -> Result<Self> {
         let settings = repository.settings();
-        let umask = hedgerow_fs::umask().unwrap_or(0);
+        let mode = match settings.sharing {
+            Sharing::Umask => None,
+            sharing => {
+                let umask = hedgerow_fs::umask().unwrap_or(0);
+                Some(sharing.of_file(READ_ONLY & !umask))
+            }
+        };
         Ok(ObjectWriter {
             objects: repository.objects(),
             hash: repository.hash_kind(),
@@ -42,7 +48,7 @@ impl<'r> ObjectWriter<'r> {
             sharing: settings.sharing,
             options: LooseOptions {
                 mtime: None,
-                mode: settings.sharing.of_file(READ_ONLY & !umask),
+                mode,
                 sync: settings.fsync.loose_object,
                 replace: false,
             },

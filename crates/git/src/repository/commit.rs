@@ -4,6 +4,7 @@ use super::Repository;
 use crate::convert::{are_same, reencoded};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
+use hedgerow_object::Malformed;
 use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
 
 /// A parsed commit.
@@ -87,22 +88,25 @@ impl Repository {
         if kind != ObjectKind::Commit {
             return Err(corrupt(format!("it is a {}", kind_name(kind))));
         }
-        let parsed = gix_object::CommitRef::from_bytes(content, self.hash)
-            .map_err(|error| corrupt(error.probable_cause().to_string()))?;
-        let parents = match self.grafts()?.parents(id) {
-            Some(parents) => parents.to_vec(),
-            None => parsed.parents().collect(),
+        let mut commit = match gix_object::CommitRef::from_bytes(content, self.hash) {
+            Ok(parsed) => Commit {
+                id: id.to_owned(),
+                tree: parsed.tree(),
+                parents: parsed.parents().collect(),
+                author: parsed.author.to_owned(),
+                committer: parsed.committer.to_owned(),
+                seconds: parsed.time().map_or(0, |time| time.seconds),
+                encoding: parsed.encoding.map(BStr::to_owned),
+                message: parsed.message.to_owned(),
+            },
+            Err(error) => {
+                incomplete(id, content).map_err(|_| corrupt(error.probable_cause().to_string()))?
+            }
         };
-        Ok(Commit {
-            id: id.to_owned(),
-            tree: parsed.tree(),
-            parents,
-            author: parsed.author.to_owned(),
-            committer: parsed.committer.to_owned(),
-            seconds: parsed.time().map_or(0, |time| time.seconds),
-            encoding: parsed.encoding.map(BStr::to_owned),
-            message: parsed.message.to_owned(),
-        })
+        if let Some(parents) = self.grafts()?.parents(id) {
+            commit.parents = parents.to_vec();
+        }
+        Ok(commit)
     }
 
     /// The object that the tag `id` points to, and its kind as the tag has it.
@@ -117,6 +121,27 @@ impl Repository {
         })?;
         Ok(parsed.target())
     }
+}
+
+/// A commit that lacks lines: for git, a tree and proper parents are enough.
+fn incomplete(id: &oid, content: &[u8]) -> std::result::Result<Commit, Malformed> {
+    let parsed = hedgerow_object::CommitRef::parse(id, content)?;
+    let (head, message) = content.split_once_str("\n\n").unwrap_or((content, b""));
+    let line = |name: &str| {
+        head.lines()
+            .find_map(|line| line.strip_prefix(name.as_bytes()))
+    };
+    let text = |name| line(name).unwrap_or_default().into();
+    Ok(Commit {
+        id: id.to_owned(),
+        tree: parsed.tree(),
+        parents: parsed.parents().collect(),
+        author: text("author "),
+        committer: text("committer "),
+        seconds: parsed.seconds().try_into().unwrap_or_default(),
+        encoding: line("encoding ").map(BString::from),
+        message: message.into(),
+    })
 }
 
 /// The name of a kind of object, as git has it.

@@ -241,6 +241,8 @@ impl<'w, S: Seen> Worker<'w, S> {
         }
         let slot = self.hash.of(id.as_bytes()) as usize % RECENT;
         let recent = self.recent.get_mut(slot);
+        // A slot that was never filled has the null id, which a damaged tree may have, too.
         recent.is_some_and(|recent| *std::mem::replace(recent, id.to_owned()) == *id)
+            && !id.is_null()
     }
 }

@@ -1,6 +1,7 @@
 //! What revisions reach: one by one for packs that stay, or as a set for those that are sent.
 
 use super::{Enumerated, Enumeration};
+use crate::tags::intact;
 use crate::{
     add_loose, add_packed, reached, tags, walked, Contents, Error, PackOptions, PackReuse, Result,
     Selected, Selector, Wanted,
@@ -248,7 +249,7 @@ pub(super) fn add_tags(repository: &Repository, wanted: &mut Vec<Wanted>) -> Res
     let known: HashSet<_> = wanted.iter().map(|object| object.id).collect();
     for tag in tags(repository)? {
         if known.contains(&tag.target) && !known.contains(&tag.id) {
-            let location = repository.objects().locate(&tag.id)?;
+            let location = intact(repository.objects(), &tag.id);
             wanted.extend(location.map(|location| Wanted {
                 id: tag.id,
                 location,

@@ -36,7 +36,7 @@ cargo install --locked --debug -q --root "$target/tools" --target-dir "$target/t
 # Manual pages and completions are the same for every machine.
 generator=
 for triple in $targets; do
-    [ "${triple%%-*}" != "$(uname -m)" ] || generator=$target/$triple/dist/hedgerow
+    [ "${triple%%-*}" != "$(uname -m)" ] || generator=$target/$triple/release/hedgerow
 done
 if [ -z "$generator" ]; then
     cargo build --locked -p hedgerow-cli
@@ -115,7 +115,7 @@ rpm_package() {
 for triple in $targets; do
     echo "building: $triple"
     build_static "$triple"
-    binary=$target/$triple/dist/hedgerow
+    binary=$target/$triple/release/hedgerow
     strip="strip"
     [ "${triple%%-*}" = "$(uname -m)" ] || strip=${triple%%-*}-linux-gnu-strip
     if readelf -lW "$binary" | grep -qw INTERP; then

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A linker for rustc: puts the functions that every short command calls side by side, so that a start
-# touches fewer pages. packaging/start-order.txt lists them; names that are not there any more do no
-# harm. Where the linker is not lld, or nm or the list is missing, it links as usual.
+# touches fewer pages, and makes one of equal functions. packaging/start-order.txt lists them; names that
+# are not there any more do no harm. Where the linker is not lld, or nm or the list is missing, it links
+# as usual.
 #
 #   HEDGEROW_LINKER       the linker; the default is cc
 #   HEDGEROW_START_ORDER  another list
@@ -23,4 +24,4 @@ trap 'rm -f "$order"' EXIT
 symbols "${objects[@]}" | LC_ALL=C awk -F '\t' -v list="$list" '
     FILENAME == list { rank[$0] = FNR; if ($0 !~ /[^A-Za-z0-9_]/) print FNR "\t" $0; next }
     $2 in rank { print rank[$2] "\t" $1 }' "$list" - | sort -n | cut -f2 | uniq >"$order"
-"$linker" "$@" "-Wl,--symbol-ordering-file=$order" -Wl,--no-warn-symbol-ordering
+"$linker" "$@" -Wl,--icf=all "-Wl,--symbol-ordering-file=$order" -Wl,--no-warn-symbol-ordering

@@ -39,7 +39,7 @@ compiler() {
 }
 
 # build_static TARGET: leaves the binary, with its debugging information, in
-# $target/TARGET/dist/hedgerow.
+# $target/TARGET/release/hedgerow.
 build_static() {
     local triple=$1 name cc linker home sysroot maps flags named lld link
     name=${triple//-/_}
@@ -59,7 +59,7 @@ build_static() {
     link=()
     lld=$(compgen -G "$sysroot/lib/rustlib/*/bin/gcc-ld" | head -n 1)
     if [ -n "$lld" ]; then
-        link=("-B$lld" -fuse-ld=lld "-Wl,--icf=all" "-Wl,--pack-dyn-relocs=relr")
+        link=("-B$lld" -fuse-ld=lld "-Wl,--pack-dyn-relocs=relr")
     else
         echo "note: the compiler has no rust-lld: the binary becomes larger"
     fi
@@ -68,6 +68,6 @@ build_static() {
     env "CC_$name=$cc" "CARGO_TARGET_${name^^}_LINKER=$linker" "HEDGEROW_LINKER=$linker" \
         "CFLAGS_$name=-DTUKLIB_FAST_UNALIGNED_ACCESS $flags" \
         RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,--build-id=none $named $maps ${RUSTFLAGS:-}" \
-        cargo rustc --locked --profile dist --target "$triple" -p hedgerow-cli --bin hedgerow -- \
+        cargo rustc --locked --release --target "$triple" -p hedgerow-cli --bin hedgerow -- \
         "-Clinker=$PWD/scripts/link-in-order.sh" "${link[@]/#/-Clink-arg=}"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Python package as a wheel, in target/wheels, with the command line in it.
 #
-#   scripts/wheel.sh [dev|release|dist]     PYTHON=python3.14t for another interpreter
+#   scripts/wheel.sh [dev|release]     PYTHON=python3.14t for another interpreter
 #
 # For a free-threaded interpreter, which knows no stable interface, the wheel is for that version alone.
 set -euo pipefail

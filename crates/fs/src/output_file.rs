@@ -426,7 +426,7 @@ mod tests {
     fn a_name_for_a_while_starts_with_the_prefix() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("pack");
-        let _file = OutputFile::create_named(&target, "tmp_").unwrap();
+        let _file = OutputFile::create_named(&target, "tmp_", Mode::from_raw_mode(0o666)).unwrap();
         let names = std::fs::read_dir(directory.path()).unwrap();
         let names: Vec<OsString> = names.map(|entry| entry.unwrap().file_name()).collect();
         let own = format!("tmp_pack.{}-0", std::process::id());
@@ -435,7 +435,10 @@ mod tests {
 
     #[test]
     fn it_appears_whole_or_not_at_all() {
-        in_one_way(|target| OutputFile::create_named(target, "").unwrap(), 1);
+        in_one_way(
+            |target| OutputFile::create_named(target, "", Mode::from_raw_mode(0o666)).unwrap(),
+            1,
+        );
         let has_no_name = |target: &Path| OutputFile::create(target).unwrap();
         let directory = tempfile::tempdir().unwrap();
         match has_no_name(&directory.path().join("image")).temporary {

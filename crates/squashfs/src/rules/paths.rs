@@ -110,7 +110,8 @@ impl PathRules {
     }
 
     /// Adds the rules of a file, one in each line. Blanks before a rule, empty lines and lines that
-    /// begin with `#` are ignored; a backslash before `#` makes it a part of the rule.
+    /// begin with `#` are ignored. A backslash in front of a rule is not a part of it: behind it, the
+    /// rule may begin with a blank, `#` or a backslash.
     ///
     /// # Errors
     /// Like [`add`](Self::add); the error names the line.
@@ -127,11 +128,12 @@ impl PathRules {
         (1..)
             .zip(content.split_str("\n"))
             .filter_map(|(number, line)| {
-                let line = line.strip_suffix(b"\r").unwrap_or(line).trim_start();
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                let line =
+                    line.trim_start_with(|letter| letter == '\x0b' || letter.is_ascii_whitespace());
                 match line {
-                    [] | [b'#', ..] => None,
-                    [b'\\', rest @ ..] if rest.starts_with(b"#") => Some((number, rest)),
-                    line => Some((number, line)),
+                    [] | [b'\\'] | [b'#', ..] => None,
+                    [b'\\', rule @ ..] | rule => Some((number, rule)),
                 }
             })
     }
@@ -261,10 +263,14 @@ mod tests {
     #[test]
     fn files_of_rules_have_comments_and_limits() {
         let mut list = PathRules::new(Syntax::Literal);
-        list.add_lines(b"# c\n\n  a\n\\#b\nc \n", false).unwrap();
-        let fits = ["a", "#b", "c", "c ", "# c"].map(|path| list.fit(path.as_bytes()));
-        let expected = [true, true, false, true, false];
-        assert_eq!(fits.map(|fit| fit == Fit::Whole), expected);
+        let lines = "# c\n\n \x0b a\n\\#b\nc \n\\ d\n\\e\n\\\\f\n\\\n\u{a0}g\n";
+        list.add_lines(lines.as_bytes(), false).unwrap();
+        for path in ["a", "#b", "c ", " d", "e", "\\f", "\u{a0}g"] {
+            assert_eq!(list.fit(path.as_bytes()), Fit::Whole, "{path}");
+        }
+        for path in ["c", "# c", "d", "\\ d", "\\e", "f", "\\", "g"] {
+            assert_eq!(list.fit(path.as_bytes()), Fit::Nothing, "{path}");
+        }
         let mut list = PathRules::new(Syntax::Regex);
         let error = list.add_lines(b"a\n(\n", false).unwrap_err().to_string();
         assert!(

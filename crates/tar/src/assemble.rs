@@ -146,7 +146,7 @@ impl Stored {
 
 /// The name in the archive. That of a sparse file is in a record, because the name in its header is
 /// a substitute for programs that do not know sparse files.
-fn stored_name(header: &Header, prelude: &Prelude) -> Vec<u8> {
+pub(crate) fn stored_name(header: &Header, prelude: &Prelude) -> Vec<u8> {
     let extended = &prelude.extended;
     let names = [&extended.sparse.name, &extended.path, &prelude.long_name];
     let name = names.into_iter().flatten().next();

@@ -1,3 +1,4 @@
+use crate::assemble::stored_name;
 use crate::content::Content;
 use crate::error::{behind_zeros, foreign, Error, Malformed, Result, Unusable, Warning};
 use crate::header::{types, Block, Header, BLOCK, SIZE};
@@ -122,12 +123,7 @@ impl<R: Read> Archive<R> {
     fn find_member(&mut self) -> Result<Option<Member>> {
         loop {
             self.content.finish(&mut self.input)?;
-            let mut prelude = Prelude {
-                extended: self.global.clone(),
-                long_name: None,
-                long_link: None,
-                is_empty: true,
-            };
+            let mut prelude = self.prelude();
             let Some(header) = self.find_header(&mut prelude)? else {
                 return Ok(None);
             };
@@ -138,6 +134,15 @@ impl<R: Read> Archive<R> {
                 }
                 Err((path, reason)) => return Err(Error::Unusable { path, reason }),
             }
+        }
+    }
+
+    fn prelude(&self) -> Prelude {
+        Prelude {
+            extended: self.global.clone(),
+            long_name: None,
+            long_link: None,
+            is_empty: true,
         }
     }
 
@@ -234,11 +239,14 @@ impl<R: Read> Archive<R> {
             }
             types::GNU_VOLUME_LABEL => {
                 let size = numbers::parse_unsigned(header.field(SIZE));
+                let size = prelude.extended.size.or(size);
                 let size = size.ok_or(fail(Malformed::Number("size")))?;
                 let padded = size.checked_next_multiple_of(BLOCK as u64);
                 let padded = padded.ok_or(fail(Malformed::Number("size")))?;
                 self.input.skip(padded, "a volume label")?;
-                self.warn(Warning::VolumeLabel(header.name().into()));
+                self.warn(Warning::VolumeLabel(stored_name(header, prelude).into()));
+                // It is a member of its own: the headers before it are about it.
+                *prelude = self.prelude();
             }
             types::GNU_CONTINUATION => return Err(fail(Malformed::MultiVolume)),
             _ => return Ok(false),

@@ -292,6 +292,28 @@ fn volumes() {
     let (members, warnings) = raw.read_with_warnings(ReadOptions::default());
     assert_eq!(members.unwrap().len(), 1);
     assert_eq!(warnings, [Warning::VolumeLabel("my label".into())]);
+    let raw = Raw::new()
+        .records(b'g', &[("gid", "88")])
+        .records(
+            b'x',
+            &[("uid", "77"), ("linkpath", "other"), ("size", "600")],
+        )
+        .member("././@LongLink", b'K', b"target\0")
+        .member("././@LongLink", b'L', b"long label\0")
+        .with("label", b'V', &[1; 600], |block| block[124..136].fill(b'0'))
+        .member("a", b'0', b"content")
+        .with("b", b'2', b"", |block| block[157] = b't')
+        .zeros(2);
+    let (members, warnings) = raw.read_with_warnings(ReadOptions::default());
+    let members = members.unwrap();
+    let [a, b] = [0, 1].map(|row| &members[row].0);
+    assert_eq!(
+        (&a.path[..], &members[0].1[..]),
+        (&b"a"[..], &b"content"[..])
+    );
+    assert_eq!((a.metadata.uid, a.metadata.gid), (1, 88));
+    assert_eq!(b.link_target, b"t");
+    assert_eq!(warnings, [Warning::VolumeLabel("long label".into())]);
     let message = "the header at byte 512: a part of an archive of several volumes";
     let raw = Raw::new().member("a", b'0', b"").member("b", b'M', b"rest");
     assert_eq!(raw.refusal(), message);

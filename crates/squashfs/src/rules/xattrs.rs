@@ -2,7 +2,7 @@
 
 use super::{regex, RuleError};
 use crate::format::XATTR_PREFIXES;
-use crate::recipe::xattrs::{base64, hex, unescaped};
+use crate::recipe::xattrs::{base64, hex};
 use bstr::ByteSlice;
 use hedgerow_tree::{NodeKind, Xattr};
 
@@ -78,8 +78,8 @@ pub fn has_user_xattrs(kind: NodeKind) -> bool {
     matches!(kind, NodeKind::File | NodeKind::Directory)
 }
 
-/// Parses `NAME=VALUE`. The value is taken as it is, except behind `0x` (hexadecimal), `0s` (base64)
-/// and `0t` (text with octal numbers behind backslashes).
+/// Parses `NAME=VALUE`. The value is taken as it is, without `0b` in front of it, except behind `0x`
+/// (hexadecimal), `0s` (base64) and `0t` (text with three octal digits behind each backslash).
 ///
 /// # Errors
 /// A name that SquashFS cannot store, or a value with wrong digits.
@@ -97,7 +97,8 @@ pub fn named_xattr(definition: &[u8]) -> Result<Xattr, RuleError> {
     let value = match value {
         [b'0', b'x' | b'X', digits @ ..] => hex(digits),
         [b'0', b's' | b'S', digits @ ..] => base64(digits),
-        [b'0', b't' | b'T', text @ ..] => Some(unescaped(text)),
+        [b'0', b't' | b'T', text @ ..] => octal(text),
+        [b'0', b'b' | b'B', value @ ..] => Some(value.to_vec()),
         value => Some(value.to_vec()),
     };
     let value = value.filter(|value| value.len() <= VALUE_BYTES);
@@ -106,6 +107,20 @@ pub fn named_xattr(definition: &[u8]) -> Result<Xattr, RuleError> {
         value: value
             .ok_or_else(|| RuleError::new(format_args!("'{shown}': the value cannot be read")))?,
     })
+}
+
+/// Decodes backslashes, each with three octal digits of one byte.
+fn octal(text: &[u8]) -> Option<Vec<u8>> {
+    let mut parts = text.split(|byte| *byte == b'\\');
+    let mut bytes = parts.next().unwrap_or_default().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(3)?;
+        let is_octal = digits.iter().all(|digit| matches!(digit, b'0'..=b'7'));
+        let digits = digits.to_str().ok().filter(|_| is_octal)?;
+        bytes.push(u8::from_str_radix(digits, 8).ok()?);
+        bytes.extend_from_slice(rest);
+    }
+    Some(bytes)
 }
 
 #[cfg(test)]
@@ -137,13 +152,28 @@ mod tests {
             names(NodeKind::Fifo),
             "user.a=1 security.s=1 user.new=1 trusted.t=AB"
         );
-        assert_eq!(named_xattr(b"user.t=0ta\\012\\\\").unwrap().value, b"a\n\\");
+        for (definition, value) in [
+            ("user.t=0ta\\012\\134\\0008", &b"a\n\\\x008"[..]),
+            ("user.t=0T\\377\\101b", b"\xffAb"),
+            ("user.b=0b0t\\1", b"0t\\1"),
+            ("user.v=\\012", b"\\012"),
+        ] {
+            let xattr = named_xattr(definition.as_bytes()).unwrap();
+            assert_eq!(xattr.value, value, "{definition}");
+        }
         for wrong in [
             "user.a",
             "system.a=1",
             "user.=1",
             "user.a=0x1",
             "user.a=0s!",
+            "user.a=0t\\400",
+            "user.a=0t\\08",
+            "user.a=0t\\018",
+            "user.a=0t\\12",
+            "user.a=0t\\12\\012",
+            "user.a=0tb\\\\",
+            "user.a=0t\\",
             "=1",
         ] {
             assert!(named_xattr(wrong.as_bytes()).is_err(), "{wrong}");

@@ -183,6 +183,41 @@ fn what_is_there_is_replaced_only_if_told_and_links_are_never_followed() {
     assert!(blocked.stderr.contains("'empty'"), "{blocked:?}");
 }
 
+/// Nobody but root can enter a directory any more once its permissions forbid that.
+#[test]
+fn links_lead_into_directories_that_cannot_be_entered_later() {
+    if !is_root() || !hedgerow_testkit::require("setpriv") {
+        hedgerow_testkit::skip("only root can run a program as somebody else");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let script = "set -e; mkdir -p tree/a/deep tree/b/c out; chmod 777 . out; cd tree
+        echo 1 >a/deep/f; echo 2 >a/g; ln a/deep/f b/c/f; ln a/deep/f zz; ln a/g b/g
+        chmod 755 . a/deep b b/c; chmod 600 a; find . -exec touch -h -d @1234567890 {} +
+        cp \"$0\" ../hedgerow; echo made";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_hedgerow")]);
+    let made = command.current_dir(home.path()).output().unwrap();
+    assert_eq!(made.stdout, b"made\n", "{made:?}");
+    for format in ["squashfs", "erofs"] {
+        let words = ["create", "--format", format, "tree", format];
+        assert_eq!(image(home.path(), &words).code, 0);
+    }
+    let picture = "find . -mindepth 1 -printf '%P %y %m %T@ %n\n' | sort";
+    let expected = shell(&home.path().join("tree"), picture);
+    for source in ["squashfs", "erofs"] {
+        for jobs in ["1", "4"] {
+            let user = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+            let script = format!("{user} ./hedgerow image extract -q -j{jobs} {source} out/{source}{jobs} 2>&1; echo $?");
+            assert_eq!(shell(home.path(), &script), "0\n", "{source}");
+            let out = home.path().join(format!("out/{source}{jobs}"));
+            assert_eq!(shell(&out, picture), expected, "{source}");
+            let same = "test a/deep/f -ef b/c/f -a a/deep/f -ef zz -a a/g -ef b/g && echo same";
+            assert_eq!(shell(&out, same), "same\n", "{source}");
+        }
+    }
+}
+
 #[test]
 fn owners_and_attributes_can_be_left() {
     let Some(home) = packed(&[]) else { return };

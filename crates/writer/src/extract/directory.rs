@@ -76,6 +76,17 @@ impl Directory {
         }
     }
 
+    /// Whether its contents can surely be reached after it and the directories above have their
+    /// attributes.
+    pub fn stays_reachable(&self, settings: &Settings) -> bool {
+        let node = self.node.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = node
+            .as_ref()
+            .is_none_or(|node| settings.leaves_reachable(node));
+        let parent = self.parent.as_ref();
+        own && parent.is_none_or(|parent| parent.stays_reachable(settings))
+    }
+
     /// Sets the attributes, if their node comes after the directory was entered.
     pub fn describe(&self, node: Node) {
         *self.node.lock().unwrap_or_else(PoisonError::into_inner) = Some(node);

@@ -42,6 +42,9 @@ impl Run<'_> {
             } = job;
             if let (Some(key), false) = (node.link, job.is_further_name) {
                 let is_made = !matches!(outcome, Outcome::Failed(_));
+                if is_made && !directory.stays_reachable(&self.settings) {
+                    self.links.hold(&directory);
+                }
                 jobs.extend(self.links.settle(key, &node.path, is_made));
             }
             match outcome {

@@ -1,15 +1,21 @@
 //! Files with several names: the first name is extracted, the others are linked to it.
 
 use super::batches::Job;
+use super::directory::Directory;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Identifies a file within a source; all its names have the same key.
 pub(super) type Key = (u64, u64);
 
 /// Files with several names, by key.
 #[derive(Default)]
-pub(super) struct Links(Mutex<HashMap<Key, First>>);
+pub(super) struct Links {
+    files: Mutex<HashMap<Key, First>>,
+    /// Directories with first names that could not be reached any more if they had their attributes,
+    /// by path.
+    held: Mutex<HashMap<Box<[u8]>, Arc<Directory>>>,
+}
 
 /// The state of the first name of a file.
 enum First {
@@ -66,7 +72,22 @@ impl Links {
         }
     }
 
+    /// Keeps a directory without its attributes until all links are made.
+    pub fn hold(&self, directory: &Arc<Directory>) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.entry(directory.path.as_slice().into())
+            .or_insert_with(|| directory.clone());
+    }
+
+    /// Returns the directories that were held, in the order of their paths.
+    pub fn release(&self) -> Vec<Arc<Directory>> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut directories: Vec<_> = std::mem::take(&mut *held).into_values().collect();
+        directories.sort_by(|one, other| one.path.cmp(&other.path));
+        directories
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, First>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,8 @@
 //! among them, so a directory exists before anything is put into it. All other entries are
 //! extracted in parallel. A directory gets its attributes when it is complete, because its
 //! permissions may forbid new entries and its modification time would change. So only the open
-//! directories are kept in memory, not the whole tree.
+//! directories are kept in memory, not the whole tree. If it could not be entered any more then, and has
+//! the first name of a file with several names, it waits until all links are made.
 
 mod batches;
 mod directory;
@@ -144,6 +145,14 @@ pub fn extract(
         },
     );
     use hedgerow_engine::Failure;
+    if ran.is_ok() {
+        let mut failures = Vec::new();
+        for directory in run.links.release() {
+            run.let_go(directory, &mut failures);
+        }
+        failed += failures.len() as u64;
+        failures.into_iter().for_each(&mut tell);
+    }
     match ran {
         Ok(_) => Ok(Extracted {
             entries: run.entries.into_inner(),

@@ -68,6 +68,15 @@ impl Settings {
         }
     }
 
+    /// Whether this process can surely reach what is in a directory after it has its attributes.
+    pub fn leaves_reachable(&self, directory: &Node) -> bool {
+        let wanted = match self.owner(directory) {
+            Some((uid, _)) if uid != self.own.0 => 0o111,
+            _ => 0o100,
+        };
+        !self.permissions || self.mode(directory) & wanted == wanted
+    }
+
     /// The mode with which an entry is created, and whether its final mode must be set later. Other
     /// users must not be able to use the entry before it has its owner.
     pub fn first_mode(&self, node: &Node, xattrs: &[Xattr]) -> (u32, bool) {

@@ -104,7 +104,7 @@ impl PseudoFiles {
         for (path, target) in links {
             tree.link_to_entry(path, &target)?;
         }
-        tree.complete(self.missing_directories)?;
+        tree.complete(self.missing_directories, &changes)?;
         tree.modify(changes);
         tree.label(labels);
         tree.set_xattrs()?;
@@ -220,9 +220,6 @@ impl Tree {
         file: &Path,
         follow: bool,
     ) -> Result<(), PseudoError> {
-        if !self.is_new(&path) {
-            return Ok(());
-        }
         let failed = |reason: String| PseudoError::File {
             path: path.clone().into(),
             reason,
@@ -235,6 +232,9 @@ impl Tree {
         let node = hedgerow_walk::node_at(&file).map_err(|error| failed(error.to_string()))?;
         if node.kind == NodeKind::Directory {
             return Err(failed(format!("'{}' is a directory", file.display())));
+        }
+        if !self.is_new(&path) {
+            return Ok(());
         }
         self.kinds.insert(path.clone(), node.kind);
         self.owned.insert(path.clone());
@@ -257,9 +257,16 @@ impl Tree {
         Ok(())
     }
 
-    /// Checks that every entry is in a directory, and adds missing ones with the given attributes.
-    fn complete(&mut self, missing: Option<Metadata>) -> Result<(), PseudoError> {
-        let paths: Vec<Vec<u8>> = self.nodes.iter().map(|node| node.path.clone()).collect();
+    /// Checks that every entry, and everything that is to be changed, is in a directory, and adds missing
+    /// ones with the given attributes.
+    fn complete(
+        &mut self,
+        missing: Option<Metadata>,
+        changes: &[(Vec<u8>, Metadata)],
+    ) -> Result<(), PseudoError> {
+        let paths = self.nodes.iter().map(|node| &node.path);
+        let paths = paths.chain(changes.iter().map(|(path, _)| path));
+        let paths: Vec<Vec<u8>> = paths.cloned().collect();
         for path in paths {
             let mut inner = path.as_slice();
             while !inner.is_empty() {
@@ -481,6 +488,9 @@ mod tests {
         assert!(applied.nodes.windows(2).all(is_sorted));
         let applied = apply(&["x/y i 600 0 0 s"], Some("D 3 711 2 2")).unwrap();
         assert!(shown(&applied).contains("x:d:711:3 x/y:s:600:9"));
+        let applied = apply(&["x/y m 600 0 0"], Some("d 711 2 2")).unwrap();
+        assert!(shown(&applied).contains("x:d:711"));
+        assert!(applied.warnings[0].starts_with("'x/y' is not in the source"));
     }
 
     #[test]
@@ -509,6 +519,9 @@ mod tests {
             ("b x user.a=1", "cannot get an extended attribute"),
             ("b L a/f", "no definition makes 'a/f'"),
             ("b l no-such-file", "no-such-file"),
+            ("a l no-such-file", "no-such-file"),
+            ("b/c m 1 0 0", "the parent directory does not exist"),
+            ("a/f/c M 7 1 0 0", "the parent is not a directory"),
             ("b l /usr", "is a directory"),
         ] {
             let error = apply(&[definition], None).err().unwrap().to_string();

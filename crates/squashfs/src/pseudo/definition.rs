@@ -138,17 +138,17 @@ struct Fields<'t> {
 }
 
 impl<'t> Fields<'t> {
-    /// The name: in quotes, or with backslashes before blanks.
+    /// The name: in quotes, as a whole or in parts, or with backslashes before blanks.
     fn name(&mut self) -> Result<Vec<u8>, String> {
         self.skip_blanks();
-        let is_quoted = self.rest.first() == Some(&b'"');
+        let mut is_quoted = false;
         let mut name = Vec::new();
-        let mut bytes = self.rest.iter().enumerate().skip(usize::from(is_quoted));
+        let mut bytes = self.rest.iter().enumerate();
         let end = loop {
             match bytes.next() {
                 None if is_quoted => return Err("a quote is not closed".into()),
                 None => break self.rest.len(),
-                Some((at, b'"')) if is_quoted => break at + 1,
+                Some((_, b'"')) => is_quoted = !is_quoted,
                 Some((at, b' ' | b'\t' | b'\n')) if !is_quoted => break at,
                 Some((_, b'\\')) => {
                     let escaped = bytes.next().ok_or("nothing follows a backslash")?;
@@ -377,6 +377,7 @@ mod tests {
         );
         for (text, path) in [
             ("\"a b\" d 1 0 0", "a b"),
+            ("a\"b c\"d\\\" d 1 0 0", "ab cd\""),
             ("/a\\ b/c\\\\/ d 1 0 0", "a b/c\\"),
             ("/ d 1 0 0", ""),
             ("a\\\nb d \\\n 1 0 0", "a\nb"),

@@ -317,6 +317,41 @@ fn source_date_epoch_has_the_limits_of_the_format() {
     }
 }
 
+/// The addresses of such a file are longer than what the writer collects before it writes.
+#[test]
+fn a_file_with_a_long_hole_is_the_same_again() {
+    let home = temporary();
+    let tree = home.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    let mut holed = fs::File::create(tree.join("holed")).unwrap();
+    holed.write_all(&[1; 4096]).unwrap();
+    holed.set_len((5 << 28) + 4095).unwrap();
+    std::os::unix::fs::FileExt::write_at(&holed, b"last", 5 << 28).unwrap();
+    fs::write(tree.join("before"), "one\n").unwrap();
+    fs::write(tree.join("later"), "two\n").unwrap();
+    fs::hard_link(tree.join("holed"), tree.join("other")).unwrap();
+    for compressor in ["none", "lz4"] {
+        let image_name = format!("{compressor}.erofs");
+        for words in [
+            &["create", "-c", compressor, "tree", &image_name][..],
+            &["verify", &image_name],
+            &["extract", &image_name, compressor],
+        ] {
+            let outcome = image(home.path(), words);
+            assert_eq!(outcome.code, 0, "{words:?} {outcome:?}");
+        }
+        let script = format!(
+            "diff -r tree {compressor} && cd {compressor} && test holed -ef other && stat -c '%h %b' holed"
+        );
+        let mut shell = hedgerow_testkit::isolated("sh");
+        shell.args(["-c", &script]).current_dir(home.path());
+        let told = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+        let (links, blocks) = told.trim().split_once(' ').expect(&told);
+        assert_eq!(links, "2", "{compressor}");
+        assert!(blocks.parse::<u64>().unwrap() < 10_000, "{blocks}");
+    }
+}
+
 #[test]
 fn the_content_of_a_long_hole_is_printed_in_parts() {
     let home = temporary();

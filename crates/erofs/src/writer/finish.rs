@@ -54,7 +54,7 @@ pub(super) fn finish(
 ) -> Result<(Finished, Vec<u8>), WriteError> {
     let block_bytes = options.block_bytes as usize;
     let packed = match contents.packed(options)? {
-        Some((map, size, blocks)) => Some(tree.packed(&map, size, blocks, output)?),
+        Some((map, size, blocks)) => Some(tree.packed(map, size, blocks, output)?),
         None => None,
     };
     tree.finish_leaves(output)?;

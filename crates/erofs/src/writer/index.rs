@@ -5,6 +5,9 @@ use crate::format::cluster::{
     advise, BLOCK_COUNT, FULL_INDEX_GAP, HEAD, IN_PACKED, MOST_DISTANCE, NOT_HEAD, PLAIN,
 };
 
+/// Size of an entry, and of the header.
+const ENTRY_BYTES: usize = 8;
+
 /// A cluster of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mapped {
@@ -27,23 +30,26 @@ pub(super) struct Form {
 }
 
 /// The map of a content that is completely in the packed inode, from `offset` on.
-pub(super) fn in_packed(offset: u64) -> Vec<u8> {
-    (offset | IN_PACKED).to_le_bytes().to_vec()
+pub(super) fn in_packed(offset: u64) -> [u8; ENTRY_BYTES] {
+    (offset | IN_PACKED).to_le_bytes()
 }
 
 /// The map of a content of `size` bytes. If `tail` is given, the bytes from its first number on are
 /// in the packed inode, from its second number on.
-pub(super) fn map(form: Form, mapped: &[Mapped], size: u64, tail: Option<(u64, u64)>) -> Vec<u8> {
+pub(super) fn map(
+    form: Form,
+    mapped: Vec<Mapped>,
+    size: u64,
+    tail: Option<(u64, u64)>,
+) -> impl Iterator<Item = [u8; ENTRY_BYTES]> {
     let big = if form.is_big { advise::BIG } else { 0 };
     let (advised, offset) = match tail {
         Some((_, offset)) => (big | advise::FRAGMENT, offset),
         None => (big, 0),
     };
-    let mut bytes = Vec::new();
-    bytes.extend_from_slice(&(offset as u32).to_le_bytes());
-    bytes.extend_from_slice(&advised.to_le_bytes());
-    bytes.extend_from_slice(&[form.algorithm | form.algorithm << 4, 0]);
-    bytes.resize(bytes.len() + FULL_INDEX_GAP, 0);
+    let [a, b, c, d] = (offset as u32).to_le_bytes();
+    let [e, f] = advised.to_le_bytes();
+    let header = [a, b, c, d, e, f, form.algorithm | form.algorithm << 4, 0];
     let tail = tail.map(|(start, offset)| Mapped {
         start,
         // Of the offset, the header has the lower half only.
@@ -51,32 +57,39 @@ pub(super) fn map(form: Form, mapped: &[Mapped], size: u64, tail: Option<(u64, u
         blocks: 0,
         is_compressed: true,
     });
-    let all: Vec<Mapped> = mapped.iter().copied().chain(tail).collect();
-    let ends = all.iter().skip(1).map(|next| next.start / form.block_bytes);
-    let ends = ends.chain([size.div_ceil(form.block_bytes)]);
-    for (cluster, end) in all.iter().zip(ends) {
-        let head = cluster.start / form.block_bytes;
-        let kind = if cluster.is_compressed { HEAD } else { PLAIN };
-        let inside = (cluster.start % form.block_bytes) as u16;
-        entry(&mut bytes, kind, inside, &cluster.address.to_le_bytes());
-        for block in head + 1..end {
-            let back = (block - head).min(MOST_DISTANCE) as u16;
-            let is_first = block == head + 1 && cluster.blocks > 0 && form.is_big;
-            let back = if is_first {
-                cluster.blocks | BLOCK_COUNT
-            } else {
-                back
-            };
-            let ahead = (end - block).min(u16::MAX.into()) as u16;
-            let [[a, b], [c, d]] = [back.to_le_bytes(), ahead.to_le_bytes()];
-            entry(&mut bytes, NOT_HEAD, 0, &[a, b, c, d]);
-        }
-    }
-    bytes
+    let mut clusters = mapped.into_iter().chain(tail).peekable();
+    let with_ends = std::iter::from_fn(move || {
+        let cluster = clusters.next()?;
+        let next = clusters.peek().map(|next| next.start / form.block_bytes);
+        Some((
+            cluster,
+            next.unwrap_or_else(|| size.div_ceil(form.block_bytes)),
+        ))
+    });
+    let entries = with_ends.flat_map(move |(cluster, end)| entries(form, cluster, end));
+    [header, [0; FULL_INDEX_GAP]].into_iter().chain(entries)
 }
 
-fn entry(bytes: &mut Vec<u8>, kind: u16, inside: u16, rest: &[u8; 4]) {
-    bytes.extend_from_slice(&kind.to_le_bytes());
-    bytes.extend_from_slice(&inside.to_le_bytes());
-    bytes.extend_from_slice(rest);
+/// The entries of a cluster, before the block `end`.
+fn entries(form: Form, cluster: Mapped, end: u64) -> impl Iterator<Item = [u8; ENTRY_BYTES]> {
+    let head = cluster.start / form.block_bytes;
+    let kind = if cluster.is_compressed { HEAD } else { PLAIN };
+    let inside = (cluster.start % form.block_bytes) as u16;
+    let further = (head + 1..end).map(move |block| {
+        let is_first = block == head + 1 && cluster.blocks > 0 && form.is_big;
+        let back = if is_first {
+            cluster.blocks | BLOCK_COUNT
+        } else {
+            (block - head).min(MOST_DISTANCE) as u16
+        };
+        let ahead = (end - block).min(u16::MAX.into()) as u16;
+        let [[a, b], [c, d]] = [back.to_le_bytes(), ahead.to_le_bytes()];
+        entry(NOT_HEAD, 0, [a, b, c, d])
+    });
+    std::iter::once(entry(kind, inside, cluster.address.to_le_bytes())).chain(further)
+}
+
+fn entry(kind: u16, inside: u16, [a, b, c, d]: [u8; 4]) -> [u8; ENTRY_BYTES] {
+    let [[e, f], [g, h]] = [kind.to_le_bytes(), inside.to_le_bytes()];
+    [e, f, g, h, a, b, c, d]
 }

@@ -40,9 +40,38 @@ impl Metadata {
         }
     }
 
-    /// Stores an inode with what belongs to it. Unless it is longer than a block, it is in one
-    /// block.
-    pub(super) fn add(&mut self, inode: &[u8], output: &mut Output) -> Result<Place, WriteError> {
+    /// Stores an inode with what is behind it. Unless it is longer than a block, it is in one block; if
+    /// it is longer than a region should be, it is a region of its own, and never in memory as a whole.
+    pub(super) fn add(
+        &mut self,
+        mut inode: Vec<u8>,
+        behind: impl Iterator<Item = impl AsRef<[u8]>>,
+        output: &mut Output,
+    ) -> Result<Place, WriteError> {
+        let mut region = None;
+        for part in behind {
+            if inode.len() >= REGION_BYTES {
+                if region.is_none() {
+                    self.write(output)?;
+                    region = Some(self.written.len() as u32);
+                    self.written.push(output.position());
+                }
+                self.hasher.update(&inode);
+                output.append(&inode)?;
+                inode.clear();
+            }
+            inode.extend_from_slice(part.as_ref());
+        }
+        let Some(region) = region else {
+            return self.place(&inode, output);
+        };
+        self.hasher.update(&inode);
+        output.append(&inode)?;
+        output.pad(self.block_bytes as u64)?;
+        Ok(Place { region, slot: 0 })
+    }
+
+    fn place(&mut self, inode: &[u8], output: &mut Output) -> Result<Place, WriteError> {
         let taken = inode.len().next_multiple_of(SLOT_BYTES);
         let room = self.free.range(taken..).next().map(|(room, _)| *room);
         let start = match room.and_then(|room| self.take(room)) {
@@ -118,5 +147,40 @@ impl Metadata {
             return Ok(());
         }
         output.change(self.position(place) + at as u64, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_fs::OutputFile;
+
+    #[test]
+    fn a_long_inode_is_written_as_it_comes() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("image");
+        let mut output = Output::new(OutputFile::create(&path).unwrap(), 0);
+        let mut metadata = Metadata::new(4096);
+        let mut add = |byte: u8, parts: u32| {
+            let parts = (0..parts).map(u32::to_le_bytes);
+            metadata.add(vec![byte; 64], parts, &mut output).unwrap()
+        };
+        let (short, long, last) = (add(1, 1), add(2, 4 << 20), add(3, 0));
+        metadata.change(long, 4, b"long", &mut output).unwrap();
+        metadata.change(last, 4, b"last", &mut output).unwrap();
+        // Never more than a region.
+        assert!(metadata.bytes.capacity() <= 2 * REGION_BYTES);
+        metadata.write(&mut output).unwrap();
+        let places = [short, long, last].map(|place| metadata.position(place) as usize);
+        assert_eq!(places, [0, 4096, 4096 + (16 << 20) + 4096]);
+        output.finish(&[], 4096, false).unwrap();
+        let image = std::fs::read(&path).unwrap();
+        assert_eq!(image[64..68], [0; 4]);
+        assert_eq!(image[4096..4106], *b"\x02\x02\x02\x02long\x02\x02");
+        for number in [0, 1, 300_000, (4 << 20) - 1] {
+            let at = 4096 + 64 + number as usize * 4;
+            assert_eq!(image[at..at + 4], u32::to_le_bytes(number));
+        }
+        assert_eq!(image[places[2]..][..9], *b"\x03\x03\x03\x03last\x03");
     }
 }

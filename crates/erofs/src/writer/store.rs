@@ -12,6 +12,7 @@ use hedgerow_image::plan::{Block, Content, Event, Stored};
 use hedgerow_image::runs::KNOWN_BLOCKS;
 use hedgerow_image::{Output, WriteError};
 use std::collections::HashMap;
+use std::iter::once;
 
 /// What was stored.
 #[derive(Default)]
@@ -281,7 +282,7 @@ impl Contents {
         let (layout, tail) = known;
         let offset = tail.map(|tail| self.packed_place(tail));
         let Some(number) = layout else {
-            let map = offset.map(index::in_packed);
+            let map = offset.map(|offset| once(index::in_packed(offset)));
             return tree.compressed(entry, map, 0, output);
         };
         let size = entry.size_bytes;
@@ -296,7 +297,7 @@ impl Contents {
         let mapped = self.mapped(&extents, in_blocks, options, output, tree)?;
         let blocks = mapped.iter().map(|cluster| u64::from(cluster.blocks)).sum();
         let tail = offset.map(|offset| (in_blocks, offset));
-        let map = index::map(form, &mapped, size, tail);
+        let map = index::map(form, mapped, size, tail);
         tree.compressed(entry, Some(map), blocks, output)
     }
 
@@ -365,7 +366,7 @@ impl Contents {
     pub(super) fn packed(
         &self,
         options: &CreateOptions,
-    ) -> Result<Option<(Vec<u8>, u64, u64)>, WriteError> {
+    ) -> Result<Option<(impl Iterator<Item = [u8; 8]> + use<>, u64, u64)>, WriteError> {
         if self.packed.is_empty() {
             return Ok(None);
         }
@@ -375,7 +376,7 @@ impl Contents {
             segment.map(*position, &mut mapped);
         }
         let blocks = mapped.iter().map(|cluster| u64::from(cluster.blocks)).sum();
-        let map = index::map(form(options)?, &mapped, self.packed_bytes, None);
+        let map = index::map(form(options)?, mapped, self.packed_bytes, None);
         Ok(Some((map, self.packed_bytes, blocks)))
     }
 

@@ -13,6 +13,7 @@ use hedgerow_image::names::Target;
 use hedgerow_image::{Entry, Output, Unstored, WriteError};
 use hedgerow_tree::{NodeError, NodeKind};
 use std::collections::HashMap;
+use std::iter::{empty, once};
 
 /// The content of a file.
 pub(super) struct FileContent<'c> {
@@ -107,18 +108,17 @@ impl Tree {
                 size,
                 place: content.extents.contiguous().unwrap_or(HOLE),
             };
-            return self.leaf(entry, body, content.tail, output);
+            return self.leaf(entry, body, once(content.tail), output);
         }
         self.uses_chunks = true;
         let bits = content.extents.chunk_bits();
-        let chunks = content.extents.chunks(bits).flat_map(u32::to_le_bytes);
+        let chunks = content.extents.chunks(bits).map(u32::to_le_bytes);
         let body = Body {
             layout: Layout::Chunked,
             size,
             place: bits & chunk::BITS,
         };
-        let chunks: Vec<u8> = chunks.collect();
-        self.leaf(entry, body, &chunks, output)
+        self.leaf(entry, body, chunks, output)
     }
 
     /// Adds a regular file with the map of its compressed content, of which so many blocks are
@@ -126,7 +126,7 @@ impl Tree {
     pub(super) fn compressed(
         &mut self,
         entry: Entry,
-        map: Option<Vec<u8>>,
+        map: Option<impl Iterator<Item = [u8; 8]>>,
         blocks: u64,
         output: &mut Output,
     ) -> Result<(), WriteError> {
@@ -141,13 +141,13 @@ impl Tree {
                 None => NO_BLOCK,
             },
         };
-        self.leaf(entry, body, &map.unwrap_or_default(), output)
+        self.leaf(entry, body, map.into_iter().flatten(), output)
     }
 
     /// Adds the inode that holds parts of other files. Returns its place.
     pub(super) fn packed(
         &mut self,
-        map: &[u8],
+        map: impl Iterator<Item = [u8; 8]>,
         size: u64,
         blocks: u64,
         output: &mut Output,
@@ -159,9 +159,8 @@ impl Tree {
             size,
             place: blocks.min(u32::MAX.into()) as u32,
         };
-        let mut inode = attributes.encode(is_compact, 0, 1, body);
-        inode.extend_from_slice(map);
-        self.metadata.add(&inode, output)
+        let inode = attributes.encode(is_compact, 0, 1, body);
+        self.metadata.add(inode, map, output)
     }
 
     /// Adds any other entry, or another hard link to a file.
@@ -198,7 +197,7 @@ impl Tree {
         if layout == Layout::Inline && !self.tail_fits(&entry, target.len()) {
             return self.symlink_in_a_block(entry, &target, output);
         }
-        self.leaf(entry, body, &target, output)
+        self.leaf(entry, body, once(&target), output)
     }
 
     /// Adds a symbolic link whose target does not fit behind its inode.
@@ -217,7 +216,7 @@ impl Tree {
             size: target.len() as u64,
             place,
         };
-        self.leaf(entry, body, &[], output)
+        self.leaf(entry, body, empty::<[u8; 0]>(), output)
     }
 
     fn directory(&mut self, mut entry: Entry) -> Result<(), WriteError> {
@@ -244,7 +243,7 @@ impl Tree {
         &mut self,
         mut entry: Entry,
         body: Body,
-        behind: &[u8],
+        behind: impl Iterator<Item = impl AsRef<[u8]>>,
         output: &mut Output,
     ) -> Result<(), WriteError> {
         if let Some(number) = entry.link.and_then(|link| self.links.get(&link)) {
@@ -264,8 +263,7 @@ impl Tree {
         if body.layout == Layout::CompressedFull {
             inode.resize(inode.len().next_multiple_of(HEADER_BYTES as usize), 0);
         }
-        inode.extend_from_slice(behind);
-        let place = self.metadata.add(&inode, output)?;
+        let place = self.metadata.add(inode, behind, output)?;
         match entry.link {
             Some(link) => {
                 self.links.insert(link, self.linked.len() as u32);

@@ -63,6 +63,14 @@ impl Output {
         }
     }
 
+    /// The same, for a line that must not be lost.
+    pub fn hand_over(&self, line: impl Display) -> std::io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        self.write(line)
+    }
+
     /// A line to standard error for a person watching, which git does not have. Scripts that compare the
     /// output with git's do not see it.
     pub fn for_people(&self, global: &Global, line: impl Display) {
@@ -172,14 +180,18 @@ impl Output {
     }
 
     fn line(&self, line: impl Display) {
+        // If standard error is gone, there is nowhere left to report it.
+        let _ = self.write(line);
+    }
+
+    fn write(&self, line: impl Display) -> std::io::Result<()> {
         let line = line.to_string() + "\n";
         let line = if self.json {
             line.into_bytes()
         } else {
             with_bytes_of_words(&line, environment::words)
         };
-        // If standard error is gone, there is nowhere left to report it.
-        let _ = std::io::stderr().lock().write_all(&line);
+        std::io::stderr().lock().write_all(&line)
     }
 
     fn paint(&self, text: &str, code: &str) -> String {

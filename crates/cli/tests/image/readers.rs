@@ -9,7 +9,8 @@ fn packed() -> Option<TempDir> {
     let script = "mkdir -p tree/d/'sp ace' tree/gone; cd tree; echo 1 > d/file; ln d/file hard
         head -c 500000 /dev/urandom > large; truncate -s 1M hole; ln -s d link; mkfifo fifo
         echo q > 'd/q\"uote'; head -c 1000 /dev/zero > tail; chmod 4750 d/file; chmod 1777 gone
-        setfattr -n user.a -v b d; setfattr -n user.c -v d large
+        setfattr -n user.a -v b d; setfattr -n user.b -v 0x00ff1e tail
+        setfattr -n user.c -v '0sww==' hole; setfattr -n user.d -v 0x6100 link; setfattr -n user.c -v d large
         [ $(id -u) = 0 ] && mknod device b 8 1 && chown 1000:100 large
         cd ..; mksquashfs tree image -noappend -quiet -no-progress
         cd tree; rm -r gone; echo 22 > hard; rm link; ln -s e link; chmod 600 tail; mkdir new

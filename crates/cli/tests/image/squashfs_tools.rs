@@ -167,6 +167,42 @@ fn sets_of_options_give_the_tree_that_the_tool_gives() {
 }
 
 #[test]
+fn a_backslash_in_front_of_a_line_is_not_a_part_of_the_name() {
+    let Some(home) = scene() else { return };
+    let script = "mkdir names && cd names && touch a b '*' ' y' '#c' '\\d' e &&
+        find . -exec touch -h -d @1000000 {} +
+        printf '%s\\n' '\\*' '\\ y' '\\#c' '\\a' '\\\\d' '#e' '\\' > ../names.list";
+    run(home.path(), "sh", &["-c", script]);
+    compare(home.path(), &["names"], &["-ef", "names.list"]);
+    let left = listing(home.path(), "ours");
+    assert_eq!(left.lines().count(), 3, "{left}");
+    compare(
+        home.path(),
+        &["names"],
+        &["-wildcards", "-ef", "names.list"],
+    );
+    let all = ["names", "all", "-quiet", "-no-progress"];
+    assert!(run(home.path(), "mksquashfs", &all).status.success());
+    let unsquashfs = home.path().join("own/unsquashfs");
+    for (program, target) in [(Path::new("unsquashfs"), "by-tool"), (&unsquashfs, "by-us")] {
+        let words = [
+            "-q",
+            "-n",
+            "-no-wild",
+            "-d",
+            target,
+            "-ef",
+            "names.list",
+            "all",
+        ];
+        assert!(run(home.path(), program, &words).status.success());
+    }
+    let extracted = run(home.path(), "ls", &["-A", "by-us"]).stdout;
+    assert_eq!(extracted, run(home.path(), "ls", &["-A", "by-tool"]).stdout);
+    assert_eq!(extracted.split(|byte| *byte == b'\n').count(), 6);
+}
+
+#[test]
 fn nothing_is_appended_and_no_command_runs() {
     let Some(home) = scene() else { return };
     let mksquashfs = home.path().join("own/mksquashfs");
@@ -186,6 +222,18 @@ fn nothing_is_appended_and_no_command_runs() {
         (
             &["tree", "new", "-root-becomes", "old"],
             "-root-becomes is not supported",
+        ),
+        (
+            &["tree", "new", "-comp", "xz", "-Xcompression-level", "9"],
+            "xz has no -Xcompression-level",
+        ),
+        (
+            &["tree", "new", "-p", "f1 x user.a=0t\\400"],
+            "the value cannot be read",
+        ),
+        (
+            &["tree", "new", "-p", "none/x m 0 0 0"],
+            "the parent directory does not exist",
         ),
     ] {
         let refused = run(home.path(), &mksquashfs, words);

@@ -36,6 +36,19 @@ fn created(own: &Path, words: &[&str]) -> Value {
     document["verity"].clone()
 }
 
+/// Without its hash, a hash tree is worth nothing.
+#[test]
+fn a_root_hash_that_cannot_be_told_is_an_error() {
+    let home = with_tree();
+    let script = "\"$0\" image create -f --verity tree image 2>/dev/full; echo $?
+        \"$0\" -q image create -f --verity tree image 2>/dev/full; echo $?
+        \"$0\" image create -f tree image 2>/dev/full; echo $?";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_hedgerow")]);
+    let told = shell.current_dir(home.path()).output().unwrap().stdout;
+    assert_eq!(String::from_utf8_lossy(&told), "2\n0\n0\n");
+}
+
 fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }

@@ -63,6 +63,7 @@ mod tally;
 mod times;
 mod to_archive;
 mod verify;
+mod xattrs;
 
 pub use any::{AnyImage, AnyInode, AnyNodes, Kind, Visit};
 pub use changes::{parse_owner, Changes};
@@ -83,6 +84,7 @@ pub use times::{calendar, long_time, source_date_epoch, TimeOptions};
 pub(crate) use to_archive::ArchiveFile;
 pub use to_archive::{to_archive, ArchiveError, ArchiveOptions, ArchiveOutput};
 pub use verify::{verify, verify_with, verity_of};
+pub use xattrs::xattr_lines;
 
 pub use hedgerow_codec::block::{Compressor, Settings};
 pub use hedgerow_erofs::{self as erofs, CreateOptions as ErofsOptions};

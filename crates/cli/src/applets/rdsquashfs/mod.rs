@@ -9,7 +9,7 @@ pub use list::mode;
 
 use super::console::{print, unreadable, Console};
 use clap::{CommandFactory, Parser};
-use hedgerow::image::{Body, Image, Inode};
+use hedgerow::image::{xattr_lines, Body, Image, Inode};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -111,7 +111,8 @@ fn read(arguments: &Arguments) -> Result<(), String> {
         return cat(&image, path, &find(path)?);
     }
     if let Some(path) = &arguments.xattr {
-        return xattrs(&image, &find(path)?).map_err(failed).and_then(print);
+        let shown = xattr_lines(&image, &find(path)?);
+        return shown.map_err(failed).and_then(print);
     }
     if let Some(path) = &arguments.stat {
         let name = path
@@ -145,19 +146,4 @@ fn cat(image: &Image, path: &OsStr, inode: &Inode) -> Result<(), String> {
         print(std::mem::take(&mut content))?;
     }
     Ok(())
-}
-
-fn xattrs(image: &Image, inode: &Inode) -> Result<Vec<u8>, hedgerow::image::Error> {
-    let mut text = Vec::new();
-    let Some(index) = inode.xattrs else {
-        return Ok(text);
-    };
-    for xattr in image.xattrs(index)? {
-        let xattr = xattr?;
-        text.extend_from_slice(&xattr.name);
-        text.push(b'=');
-        text.extend_from_slice(&xattr.value);
-        text.push(b'\n');
-    }
-    Ok(text)
 }

@@ -258,6 +258,9 @@ impl Building {
     fn settings(&self, block_bytes: u32) -> Result<Settings, String> {
         let compressor =
             Compressor::from_name(&self.compressor).map_err(|error| error.to_string())?;
+        if self.level.is_some() && matches!(compressor, Compressor::Xz | Compressor::Lzma) {
+            return Err(format!("{} has no -Xcompression-level", self.compressor));
+        }
         let mut words = Vec::new();
         let mut set = |key: &str, value: &Option<String>| {
             words.extend(value.as_ref().map(|value| format!("{key}={value}")));

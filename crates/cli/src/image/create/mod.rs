@@ -83,7 +83,7 @@ pub fn run(command: &Create, global: &Global, output: &Output) -> Result<u8, Fai
         output,
         &created,
         started.elapsed(),
-    );
+    )?;
     tell_omissions(&created, output);
     statistics::tell(global, options.format().execution(), output)?;
     Ok(if created.skipped.is_empty() {
@@ -322,7 +322,7 @@ pub fn tell(
     output: &Output,
     created: &Created,
     elapsed: Duration,
-) {
+) -> Result<(), Failure> {
     if global.json {
         let document = Document {
             schema: "hedgerow.image.create.v1",
@@ -338,7 +338,7 @@ pub fn tell(
         if let Ok(text) = serde_json::to_string(&document) {
             output.data(format!("{text}\n").as_bytes());
         }
-        return;
+        return Ok(());
     }
     output.say(format_args!(
         "{}, {}, {} in {:.2} s",
@@ -347,7 +347,7 @@ pub fn tell(
         counted(created.bytes, "byte"),
         elapsed.as_secs_f64()
     ));
-    if let Some(verity) = &created.verity {
-        output.say(hash_tree::line(verity));
-    }
+    let line = created.verity.as_ref().map(hash_tree::line);
+    let told = line.map_or(Ok(()), |line| output.hand_over(line));
+    told.map_err(|error| not_started(hedgerow_fs::Error::new("write", "standard error", error)))
 }

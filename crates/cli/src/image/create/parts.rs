@@ -33,7 +33,7 @@ pub fn merge(command: &Merge, global: &Global, output: &Output) -> Result<u8, Fa
     let options = options(&made, global, execution, epoch, output)?;
     let merged = parts.merge(&target, &options).map_err(unwritten)?;
     let elapsed = started.elapsed();
-    tell((&options).into(), global, output, &merged.created, elapsed);
+    tell((&options).into(), global, output, &merged.created, elapsed)?;
     tell_omissions(&merged.created, output);
     merged
         .skipped

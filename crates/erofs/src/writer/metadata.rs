@@ -174,7 +174,9 @@ mod tests {
         let places = [short, long, last].map(|place| metadata.position(place) as usize);
         assert_eq!(places, [0, 4096, 4096 + (16 << 20) + 4096]);
         output.finish(&[], 4096, false).unwrap();
-        let image = std::fs::read(&path).unwrap();
+        let mut image = Vec::new();
+        let file = hedgerow_fs::ReadFile::open_stream(&path).unwrap();
+        file.read_to_end(&mut image, 32 << 20).unwrap();
         assert_eq!(image[64..68], [0; 4]);
         assert_eq!(image[4096..4106], *b"\x02\x02\x02\x02long\x02\x02");
         for number in [0, 1, 300_000, (4 << 20) - 1] {

@@ -397,7 +397,8 @@ pub enum StatsFormat {
 /// checkout.thresholdForParallelism to the repository's configuration, which git reads too: the
 /// smallest number of workers within 5 % of the best, and the number of files from which these
 /// workers gain more time than git needs to start them (5 ms per worker are assumed). Nothing is
-/// written if the results of single measurements differ by more than a factor of two.
+/// written if the results of single measurements differ by more than a factor of two. The repository
+/// is that of the current directory or of -C, even if another directory is measured.
 #[derive(Debug, Args)]
 pub struct Tune {
     /// Set the values even if the measurements vary a lot
@@ -406,7 +407,7 @@ pub struct Tune {
     /// Only print what would be set
     #[arg(long)]
     pub dry_run: bool,
-    /// Directory to measure [default: the working tree, or the current directory]
+    /// Directory to measure, whatever is set [default: the working tree, or the current directory]
     #[arg(value_name = "DIR")]
     pub measured: Option<PathBuf>,
 }

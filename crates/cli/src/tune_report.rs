@@ -159,9 +159,7 @@ pub fn words(
         let _ = writeln!(text, "{words}");
     };
     line(format_args!("{}\n", summary(measured, advice)));
-    line(format_args!(
-        "one worker         median   nine in ten within"
-    ));
+    line(format_args!("one worker         median   90th percentile"));
     for (name, latency) in [
         ("create a file", measured.create),
         ("stat a name", measured.stat),
@@ -224,16 +222,16 @@ fn why(advice: &Advice) -> String {
     let workers = advice.workers;
     if workers == 1 {
         return "More workers do not create files faster here. The threshold is git's own default.\n\
-                This is about the file system alone: inflating can gain from more if there are \
-                more processors."
+                This is about the file system alone: with more processors, decompression may \
+                benefit from more workers."
             .into();
     }
     let start_ms = GIT_WORKER_START_US / 1000.0 * workers as f64;
     format!(
         "{workers} workers are the fewest that come within 5 % of the best, {:.1} times the rate \
          of one.\nStarting so many takes git about {start_ms} ms; from {} files on they gain more \
-         than that.\nThis is about the file system alone: inflating can gain from more if there \
-         are more processors.",
+         than that.\nThis is about the file system alone: with more processors, decompression \
+         may benefit from more workers.",
         advice.gain, advice.threshold
     )
 }

@@ -62,7 +62,7 @@ pub enum Error {
         own: PathBuf,
     },
     /// An image cannot be mounted.
-    #[error("cannot mount the image '{}': {reason}; delete it if it is damaged, and it is made again", path.display())]
+    #[error("cannot mount the image '{}': {reason}; if it is damaged, delete it; it will be rebuilt", path.display())]
     Image {
         /// The file.
         path: PathBuf,

@@ -38,9 +38,11 @@ impl BadShard {
                 "several schedulers have set their variables; K/N tells which share is meant"
             }
             BadShard::UnknownCount => {
-                "the scheduler does not tell how many shares there are; auto/N does"
+                "the scheduler does not say how many shares there are; use auto/N"
             }
-            BadShard::Contradiction => "the scheduler's variables are no share of N",
+            BadShard::Contradiction => {
+                "the scheduler's variables do not describe a valid share K of N"
+            }
         }
     }
 }

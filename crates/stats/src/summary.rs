@@ -93,7 +93,7 @@ fn lines(statistics: &Statistics) -> Vec<(&'static str, String)> {
         (
             "workers",
             format!(
-                "{} at most, {:.1} on average, of {} there might have been",
+                "{} at most, {:.1} on average, out of at most {}",
                 statistics.in_flight_max,
                 average(&spans, |point| point.workers),
                 target.unwrap_or(0).max(statistics.in_flight_max)
@@ -242,7 +242,7 @@ runs            1: check?out 1.80 s
 tasks           20
 operations      100 (50 a second)
 bytes           5.0 MB (2.5 MB a second)
-workers         8 at most, 6.8 on average, of 8 there might have been
+workers         8 at most, 6.8 on average, out of at most 8
 queue           1,200 at most, 13.7 on average; found empty 3 times
 latency         64 us on average; 50 % below 8 us, 90 % below 8 us, 99 % below 1.02 ms
 worker time     1.50 s on a processor (15.0 %), 0 us in the queue for one (0.0 %), 7.00 s waiting \

@@ -97,7 +97,7 @@ pub fn exit_status(names: &[&str]) -> Vec<Term> {
         [_, "status"] => vec![
             (
                 "0",
-                "The status was shown, also if files may not be read, as in git.",
+                "The status was shown, even if some files could not be read (as in git).",
             ),
             (
                 "3",

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failure> {
     if let Some(option) = refused(command, global) {
-        return Err(not_started(format_args!("a table takes no {option}")));
+        return Err(not_started(format_args!("{option}")));
     }
     if let (Some(rest), Some(output)) = (&command.rest, &command.output) {
         let [rest, output] = [rest, output].map(|path| from_directory(global, path));
@@ -90,13 +90,16 @@ pub fn run(command: &Walk, global: &Global, output: &Output) -> Result<u8, Failu
 /// An option that a table does not take.
 fn refused(command: &Walk, global: &Global) -> Option<&'static str> {
     let options = [
-        (global.json, "--json"),
-        (command.null, "-0"),
-        (command.summary, "--summary"),
-        (command.part && command.gitignore, "--gitignore in a part"),
+        (global.json, "--json cannot be used with a table"),
+        (command.null, "-0 cannot be used with a table"),
+        (command.summary, "--summary cannot be used with a table"),
+        (
+            command.part && command.gitignore,
+            "--gitignore cannot be used with --part",
+        ),
         (
             command.part && !command.types.is_empty(),
-            "--type in a part",
+            "--type cannot be used with --part",
         ),
     ];
     let is_other_part =
@@ -104,7 +107,7 @@ fn refused(command: &Walk, global: &Global) -> Option<&'static str> {
     let found = options.into_iter().find(|(is_given, _)| *is_given);
     found
         .map(|(_, option)| option)
-        .or(is_other_part.then_some("other format for a part than parquet"))
+        .or(is_other_part.then_some("a part is always parquet"))
 }
 
 fn part(

@@ -65,7 +65,7 @@ pub(super) fn refuse_in_shares(session: &Session<'_>, old: &OldIndex) -> Result<
 
 /// Told where nothing was left to do.
 pub(super) const FINISHED: &str =
-    "the checkout was finished before: the index is there, and every file is as it says";
+    "the checkout was finished before: the index exists, and every file matches it";
 
 /// Whether there is an index of exactly `tree`, and every file is as it says: who finished may be
 /// started once more, by a scheduler that has not seen how it ended.

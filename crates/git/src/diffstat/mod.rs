@@ -80,7 +80,7 @@ pub fn check(repository: &Repository) -> Result<()> {
     configured_algorithm(repository.config())?;
     if repository.config().string("diff.orderFile").is_some() {
         return Err(Error::NotBuilt {
-            reason: "a diffstat in the order of diff.orderFile (--no-stat goes without)".into(),
+            reason: "diff.orderFile is not supported for a diffstat; use --no-stat".into(),
         });
     }
     RenameOptions::of_diff(repository.config()).map(drop)

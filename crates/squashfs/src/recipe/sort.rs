@@ -116,7 +116,7 @@ impl Rule {
         let priority = words.word().unwrap_or_default();
         let wrong = || {
             format!(
-                "the priority '{}' is no number of 64 bits",
+                "the priority '{}' is not a 64-bit integer",
                 priority.as_bstr()
             )
         };
@@ -205,12 +205,12 @@ mod tests {
         for (text, said) in [
             (
                 "# c\n\nx a",
-                "f:3: the priority 'x' is no number of 64 bits",
+                "f:3: the priority 'x' is not a 64-bit integer",
             ),
-            ("+1 a", "f:1: the priority '+1' is no number of 64 bits"),
+            ("+1 a", "f:1: the priority '+1' is not a 64-bit integer"),
             (
                 "99999999999999999999 a",
-                "f:1: the priority '99999999999999999999' is no number of 64 bits",
+                "f:1: the priority '99999999999999999999' is not a 64-bit integer",
             ),
             ("1", "f:1: the path is missing"),
             ("1 [glob]", "f:1: the path is missing"),

@@ -107,7 +107,7 @@ pub(crate) fn read_index(image: &StoredImage, bytes: &IndexBytes) -> Result<Inde
 
 fn damaged(error: Error) -> Error {
     Error::Setup {
-        reason: format!("{error}; delete this index of an image, and the image is made again"),
+        reason: format!("{error}; delete this index of an image; the image will be rebuilt"),
     }
 }
 

@@ -70,7 +70,7 @@ struct Arguments {
     /// Leave out what is named in LIST
     #[arg(long = "excf", aliases = ["exc", "exclude-file"], value_name = "LIST")]
     exclude_files: Vec<PathBuf>,
-    /// Names are no patterns
+    /// Take names literally, not as patterns
     #[arg(long = "no-wild", alias = "no-wildcards", conflicts_with = "regex")]
     no_wildcards: bool,
     /// Names are regular expressions

@@ -11,8 +11,11 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The compressors of images.
-const COMPRESSORS: [&str; 6] = ["gzip", "xz", "lzma", "lzo", "lz4", "zstd"];
+/// The compressors of images; the tools have those of SquashFS.
+const COMPRESSORS: [&str; 9] = [
+    "gzip", "xz", "lzma", "lzo", "lz4", "zstd", "lz4hc", "deflate", "none",
+];
+const OF_SQUASHFS: usize = 6;
 
 /// What is to be completed.
 pub struct Request<'r> {
@@ -80,12 +83,17 @@ pub fn add(request: &Request<'_>, candidates: &mut Candidates) {
         let about = value.get_help().map(ToString::to_string);
         candidates.add(prefixed(value.get_name().as_bytes()), about.as_deref());
     }
+    let names = request.arg.get_value_names().unwrap_or_default();
     if request.arg.get_id() == "compressor" {
-        let each = COMPRESSORS.iter();
+        let is_own = names.iter().any(|name| name == "COMPRESSOR");
+        let each = COMPRESSORS.iter().take(if is_own {
+            COMPRESSORS.len()
+        } else {
+            OF_SQUASHFS
+        });
         each.for_each(|name| candidates.add(prefixed(name.as_bytes()), None));
         return;
     }
-    let names = request.arg.get_value_names().unwrap_or_default();
     for kind in names.iter().flat_map(|name| name.split('|')) {
         add_kind(kind, request, candidates);
     }

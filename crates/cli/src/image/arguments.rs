@@ -160,7 +160,7 @@ pub struct Create {
     pub format: Option<String>,
     /// The compressor: gzip, xz, lzma, lzo, lz4 or zstd (default: zstd); for EROFS lz4, lz4hc,
     /// deflate, zstd, lzma or none (default: none)
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "COMPRESSOR")]
     pub compressor: Option<String>,
     /// Compression level
     #[arg(short, long, value_name = "LEVEL")]

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Lines, each with the words that its last one may become; `!` in front of one that must not be
 /// offered.
-const LINES: [(&str, &[&str]); 20] = [
+const LINES: [(&str, &[&str]); 21] = [
     ("hedgerow chec", &["checkout", "checkout-index", "!clean"]),
     ("hedgerow checkout --ov", &["--overlay", "!--no-overlay"]),
     // What only the parser knows is no option.
@@ -22,6 +22,10 @@ const LINES: [(&str, &[&str]); 20] = [
     ("hedgerow stash drop sta", &["stash@{0}"]),
     ("hedgerow worktree remove ../li", &["../linked"]),
     ("hedgerow image create -c zs", &["zstd"]),
+    (
+        "hedgerow image create -c l",
+        &["lzma", "lzo", "lz4", "lz4hc"],
+    ),
     ("hedgerow image create git:to", &["git:topic"]),
     ("hedgerow image cat tree.sqfs d/i", &["d/inner"]),
     ("hedgerow fetch ba", &["backup"]),
@@ -70,6 +74,21 @@ impl Scene {
             symlink(env!("CARGO_BIN_EXE_hedgerow"), programs.join(name)).unwrap();
         }
         Scene { directory, work }
+    }
+
+    /// Makes the image `odd.sqfs` of the names in `ODD`.
+    fn pack_odd_names(&self) {
+        let source = self.directory.path().join("odd");
+        for name in ODD {
+            let path = source.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let mut image = HEDGEROW.command(&self.work);
+        run_in(
+            &self.work,
+            image.args(["image", "create", "../odd", "odd.sqfs"]),
+        );
     }
 
     /// A shell in the working tree; its completions are in a file of the shell's name for them.
@@ -145,6 +164,69 @@ fn bash_completes() {
             .collect();
         let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
         check("bash", line, &expected, &offered);
+    }
+}
+
+/// Names that a shell would take apart, and worse.
+const ODD: [&str; 4] = ["we$ird (x)", "it's", "zz$(touch HARM)", "dir one/inner"];
+
+/// Lines, and what of `ODD` is completed, with what is typed in front of the completion.
+const QUOTED: [(&str, &str, &str); 8] = [
+    ("z", "", "zz$(touch HARM)"),
+    ("w", "", "we$ird (x)"),
+    ("i", "", "it's"),
+    (r"dir\ one/", "", "dir one/inner"),
+    ("'dir one/", "'", "dir one/inner"),
+    ("'dir one/'", "'dir one/'", "dir one/inner"),
+    ("'i", "'", "it's"),
+    ("\"z", "\"", "zz$(touch HARM)"),
+];
+
+/// What is inserted means the name, whatever the name is.
+#[test]
+fn bash_quotes_names() {
+    const ASK: &str = r#"
+        source ../hedgerow.bash
+        COMP_LINE="hedgerow image cat odd.sqfs $1" COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMP_KEY=9
+        COMP_WORDS=(hedgerow image cat odd.sqfs "$1") COMP_CWORD=4
+        _hedgerow
+        word=$2${COMPREPLY[0]}
+        [[ $2 == [\'\"] ]] && word+=$2
+        eval "printf '%s\n' $word"
+    "#;
+    if !require("bash") {
+        return;
+    }
+    let scene = Scene::new();
+    scene.pack_odd_names();
+    for (line, typed, expected) in QUOTED {
+        let mut command = scene.shell("bash", "hedgerow.bash");
+        command.args(["--norc", "-c", ASK, "bash", line, typed]);
+        assert_eq!(run(command).text().trim_end(), expected, "{line}");
+    }
+    assert!(!scene.work.join("HARM").exists());
+}
+
+#[test]
+fn fish_unquotes_what_was_typed() {
+    if !require("fish") {
+        return;
+    }
+    let scene = Scene::new();
+    scene.pack_odd_names();
+    for (line, expected) in [
+        (r"image cat odd.sqfs dir\ one/", "dir one/inner"),
+        ("image cat odd.sqfs 'dir one/", "dir one/inner"),
+        ("image cat odd.sqfs \"dir one/", "dir one/inner"),
+        ("--stats=od", "--stats=odd.sqfs"),
+    ] {
+        let mut command = scene.shell("fish", "hedgerow.fish");
+        let ask = "source ../hedgerow.fish; complete -C$argv[1]";
+        command.args(["--no-config", "-c", ask, &format!("hedgerow {line}")]);
+        let offered = run(command).text();
+        let word = offered.lines().next().unwrap_or_default();
+        let word = word.split('\t').next().unwrap_or_default();
+        assert_eq!(word, expected, "{line}");
     }
 }
 

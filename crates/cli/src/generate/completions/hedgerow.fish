@@ -3,7 +3,10 @@
 
 function __hedgerow_candidates --argument-names program
     set -l words (commandline -opc)
-    set -l current (commandline -ct)
+    set -l typed (commandline -ct)
+    # The quote may be open.
+    set -l current (string unescape -- "$typed"; or string unescape -- "$typed'"; or string unescape -- "$typed\""; or echo "$typed")
+    set -l before (string match -r -- '^-[^=]*=' "$current")
     set -l asked hedgerow
     if test "$words[1]" = git
         set -l at (contains -i -- hedgerow $words)
@@ -14,9 +17,13 @@ function __hedgerow_candidates --argument-names program
     for line in (command $asked generate candidates $program -- $words "$current" 2>/dev/null)
         switch $line
             case :files
-                __fish_complete_path (string replace -r -- '^-[^=]*=' '' "$current")
+                for path in (__fish_complete_path (string replace -r -- '^-[^=]*=' '' "$current"))
+                    echo "$before$path"
+                end
             case :directories
-                __fish_complete_directories (string replace -r -- '^-[^=]*=' '' "$current") ''
+                for path in (__fish_complete_directories (string replace -r -- '^-[^=]*=' '' "$current") '')
+                    echo "$before$path"
+                end
             case '*'
                 echo $line
         end

@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh ARCHIVE SHA256 DIR: unpacks hedgerow's .tar.xz, a file or a URL, into DIR, if its checksum is
 # SHA256, and makes DIR/git-links, whose git is hedgerow. Prints that directory: it goes first in PATH.
-# Nothing is left in DIR if something is wrong.
+# If something is wrong, DIR is left as it was.
 set -eu
 
 fail() {
@@ -32,8 +32,14 @@ tar -xJf "$work/archive" -C "$work/unpacked" --strip-components=1
 program=$(find "$work/unpacked" -name hedgerow -type f -perm -u+x | head -n 1)
 [ -n "$program" ] || fail "there is no hedgerow in '$1'"
 mkdir -p "$directory"
+[ ! -e "$directory/hedgerow" ] || cp -p "$directory/hedgerow" "$work/old"
 cp "$program" "$directory/hedgerow.new"
 mv "$directory/hedgerow.new" "$directory/hedgerow"
-"$directory/hedgerow" --quiet shim install "$directory/git-links"
+if ! "$directory/hedgerow" --quiet shim install "$directory/git-links"; then
+    rm "$directory/hedgerow"
+    [ ! -e "$work/old" ] || cp -p "$work/old" "$directory/hedgerow"
+    rmdir "$directory" 2>/dev/null || :
+    fail "'$directory/git-links' cannot be made; nothing was installed"
+fi
 ln -sfn ../hedgerow "$directory/git-links/hedgerow"
 echo "$directory/git-links"

@@ -24,6 +24,8 @@ impl Site {
             std::os::unix::fs::PermissionsExt::from_mode(0o755),
         )
         .unwrap();
+        let tool = program.with_file_name("mksquashfs");
+        std::os::unix::fs::symlink("hedgerow", tool).unwrap();
         let script = "tar -cJf archive hedgerow-0.1.0 && sha256sum archive";
         let mut pack = isolated("sh");
         pack.args(["-c", script]).current_dir(place.path());
@@ -80,6 +82,21 @@ fn the_script_installs_only_what_has_the_checksum() {
     let links = String::from_utf8(links).unwrap();
     assert_eq!(Path::new(links.trim_end()), site.at("place/git-links"));
     assert!(git_in(Path::new(links.trim_end())).starts_with("git is hedgerow"));
+    // What is there already stays.
+    for before in [None, Some("an older one")] {
+        let taken = site.at("taken");
+        let _ = fs::remove_dir_all(&taken);
+        fs::create_dir_all(taken.join("git-links")).unwrap();
+        fs::write(taken.join("git-links/git"), "another program").unwrap();
+        if let Some(before) = before {
+            fs::write(taken.join("hedgerow"), before).unwrap();
+        }
+        let refused = site.installed(&site.sha256, "taken");
+        let told = refused.failed(1, "install");
+        assert!(told.contains("nothing was installed"), "{told}");
+        let left = fs::read_to_string(taken.join("hedgerow")).ok();
+        assert_eq!(left.as_deref(), before);
+    }
 }
 
 #[test]
@@ -91,7 +108,9 @@ fn the_snippet_for_gitlab_fails_the_job_if_the_checksum_is_wrong() {
     let snippet = fs::read_to_string(integrations().join("gitlab/hedgerow.yml")).unwrap();
     let lines = snippet.split("before_script:\n").nth(1).unwrap().lines();
     let commands = lines.map(|line| line.trim().trim_start_matches("- ").trim_matches('\''));
-    let script: Vec<&str> = commands.chain(["hedgerow shim status"]).collect();
+    // Only git is replaced.
+    let tools = "case $(command -v mksquashfs) in *.hedgerow*) exit 9 ;; esac";
+    let script: Vec<&str> = commands.chain([tools, "hedgerow shim status"]).collect();
     let job = |sha256: &str, home: &str| {
         let mut job = isolated("bash");
         // As the runner runs it.

@@ -3,7 +3,7 @@
 use crate::environment;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{shown, Output};
 use clap::Args;
 use hedgerow::doctor::{advise, examine, Advice, Facts, RepositoryFacts, Standing};
 use serde_json::{json, Value};
@@ -39,7 +39,7 @@ pub fn run(command: &Doctor, global: &Global, output: &Output) -> Result<u8, Fai
     if global.json {
         output.data(format!("{:#}\n", document(&facts, &advice)).as_bytes());
     } else {
-        output.data(text(&facts, &advice).as_bytes());
+        output.data(shown(text(&facts, &advice)).as_bytes());
     }
     let has_problem = advice.iter().any(|it| it.standing == Standing::Problem);
     Ok(if has_problem { FOUND_PROBLEM } else { 0 })

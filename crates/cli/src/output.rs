@@ -226,7 +226,7 @@ fn end_words(code: u8, shape: Shape) -> &'static str {
 
 /// Names come from untrusted trees and must not control the terminal: control characters become
 /// question marks, as in git.
-fn shown(message: impl Display) -> String {
+pub fn shown(message: impl Display) -> String {
     let control =
         |character: char| character.is_ascii_control() && character != '\n' && character != '\t';
     message.to_string().replace(control, "?")

@@ -4,7 +4,7 @@ use crate::arguments::Tune;
 use crate::environment;
 use crate::failure::{Failure, NOWHERE_TO_SET};
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{shown, Output};
 use crate::tune_report::{words, Report};
 use hedgerow::repository::Error;
 use hedgerow::repository::Repository;
@@ -58,7 +58,8 @@ pub fn run(command: &Tune, global: &Global, output: &Output) -> Result<u8, Failu
         );
         output.data(report.to_json().as_bytes());
     } else if !global.quiet {
-        output.data(words(&directory, &measured, &advice, &spread).as_bytes());
+        let told = words(&directory, &measured, &advice, &spread);
+        output.data(shown(told).as_bytes());
     }
     if let Some(file) = set? {
         output.say(format_args!("Set in '{}'.", file.display()));

@@ -1,6 +1,7 @@
 //! Output and exit codes of the tools.
 
 use crate::global::Color;
+use crate::output::shown;
 use crate::walk::closed_pipe_is_fine;
 use crate::walk::sink::write;
 use clap::{ArgMatches, Parser};
@@ -26,6 +27,18 @@ pub fn unreadable(image: &Path, error: Error) -> String {
 pub fn print(bytes: impl AsRef<[u8]>) -> Result<(), String> {
     let written = write(bytes.as_ref()).or_else(closed_pipe_is_fine);
     written.map_err(|error| hedgerow_fs::Error::new("write", "standard output", error).to_string())
+}
+
+/// The same for names: on a terminal, their control characters become question marks.
+pub fn print_names(text: impl Into<Vec<u8>>) -> Result<(), String> {
+    let mut text = text.into();
+    if StandardOutput::is_terminal() {
+        let control = |byte: &&mut u8| byte.is_ascii_control() && !b"\n\t".contains(*byte);
+        text.iter_mut()
+            .filter(control)
+            .for_each(|byte| *byte = b'?');
+    }
+    print(text)
 }
 
 /// A tool with its name and exit code.
@@ -58,8 +71,7 @@ impl Console {
 
     /// A line to standard error. Names from untrusted trees must not control the terminal.
     pub fn complain(self, message: impl Display) {
-        let control = |character: char| character.is_ascii_control() && character != '\n';
-        let message = message.to_string().replace(control, "?");
+        let message = shown(message);
         let _ = writeln!(std::io::stderr().lock(), "{}: {message}", self.name);
     }
 

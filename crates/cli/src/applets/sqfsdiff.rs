@@ -1,6 +1,6 @@
 //! `sqfsdiff`: compares two images.
 
-use super::console::{print, unreadable, Console};
+use super::console::{print_names, unreadable, Console};
 use clap::{CommandFactory, Parser};
 use hedgerow::image::Superblock;
 use hedgerow::image::{diff, nodes_of_image, Aspects, Difference, Image, Told};
@@ -117,7 +117,7 @@ fn compare(arguments: &Arguments) -> Result<u8, String> {
         code = code.max(if lines.is_empty() { 0 } else { DIFFERENT });
         text.extend_from_slice(lines.as_bytes());
     }
-    print(&text)?;
+    print_names(text)?;
     if let Some(target) = &arguments.extract {
         for (side, name) in ["old", "new"].into_iter().enumerate() {
             take_out(

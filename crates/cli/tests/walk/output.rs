@@ -174,6 +174,45 @@ fn control_characters_do_not_reach_a_terminal() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "a?[2Jb?c\r\n");
 }
 
+/// Neither do those that others list, and the tools.
+#[test]
+fn control_characters_of_other_lists_do_not_reach_a_terminal() {
+    let root = tempfile::tempdir().unwrap();
+    let odd = root.path().join("odd\x1b[2Jb");
+    fs::create_dir(&odd).unwrap();
+    fs::write(odd.join("a\x1b[2Jb"), "").unwrap();
+    for tool in ["hedgerow", "unsquashfs", "rdsquashfs"] {
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_hedgerow"), root.path().join(tool)).unwrap();
+    }
+    for line in [
+        "../hedgerow image create -q . ../one",
+        "../hedgerow doctor",
+        "../hedgerow tune --dry-run",
+        "../unsquashfs -l ../one",
+        "../unsquashfs -ll ../one",
+        "../unsquashfs -i -d ../out ../one",
+        "../rdsquashfs -l / ../one",
+        "../rdsquashfs -d ../one",
+    ] {
+        let mut script = Command::new("script");
+        script.args(["-q", "-e", "-c", line, "/dev/null"]);
+        hedgerow_testkit::isolate(&mut script);
+        let script = script.current_dir(&odd).stdin(Stdio::null()).output();
+        let Ok(output) = script else {
+            return crate::support::skip("script(1) is not here to make a terminal");
+        };
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(!said.contains('\x1b'), "{line}: {said:?}");
+        let is_named = said.contains("?[2Jb") || line.contains("create");
+        assert!(is_named, "{line}: {said:?}");
+    }
+    // A program gets the bytes.
+    let mut piped = Command::new("../unsquashfs");
+    piped.args(["-l", "../one"]).current_dir(&odd);
+    let listed = piped.output().unwrap().stdout;
+    assert!(String::from_utf8_lossy(&listed).contains("a\x1b[2Jb"));
+}
+
 #[test]
 fn statistics_and_workers_are_told() {
     let root = small();

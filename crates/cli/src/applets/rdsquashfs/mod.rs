@@ -7,7 +7,7 @@ mod unpack;
 
 pub use list::mode;
 
-use super::console::{print, unreadable, Console};
+use super::console::{print, print_names, unreadable, Console};
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{xattr_lines, Body, Image, Inode};
 use std::ffi::{OsStr, OsString};
@@ -105,14 +105,14 @@ fn read(arguments: &Arguments) -> Result<(), String> {
     if let Some(path) = &arguments.list {
         return list::list(&image, path.as_bytes(), &find(path)?)
             .map_err(failed)
-            .and_then(print);
+            .and_then(print_names);
     }
     if let Some(path) = &arguments.cat {
         return cat(&image, path, &find(path)?);
     }
     if let Some(path) = &arguments.xattr {
         let shown = xattr_lines(&image, &find(path)?);
-        return shown.map_err(failed).and_then(print);
+        return shown.map_err(failed).and_then(print_names);
     }
     if let Some(path) = &arguments.stat {
         let name = path
@@ -121,11 +121,11 @@ fn read(arguments: &Arguments) -> Result<(), String> {
             .find(|name| !name.is_empty());
         let inode = find(path)?;
         let said = stat::stat(&image, name.unwrap_or_default(), &inode);
-        return said.map_err(failed).and_then(print);
+        return said.map_err(failed).and_then(print_names);
     }
     if arguments.describe {
         let root = arguments.unpack_root.as_deref().map(OsStr::as_bytes);
-        return describe::describe(&image, root, print);
+        return describe::describe(&image, root, print_names);
     }
     match &arguments.unpack_path {
         Some(path) => unpack::unpack(&image, path.as_bytes(), arguments),

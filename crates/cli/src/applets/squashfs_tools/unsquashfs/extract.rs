@@ -2,7 +2,7 @@
 
 use super::list::Lines;
 use super::{Arguments, Chosen, CONSOLE, SOME_FAILED};
-use crate::applets::console::print;
+use crate::applets::console::print_names;
 use hedgerow::image::{Handle, Image, Node, NodeError, Tally, Time, Xattr, XattrRules};
 use hedgerow::plumbing::writer::{extract as extract_nodes, ExtractOptions, XattrRule};
 use hedgerow::{CancelToken, Execution, Jobs};
@@ -42,7 +42,7 @@ pub fn extract(image: &Arc<Image>, chosen: &Chosen, arguments: &Arguments) -> Re
         tally.add(&node);
         if prints {
             let line = lines.line(image, &mut node).map_err(NodeError::entry)?;
-            print(line).map_err(NodeError::source)?;
+            print_names(line).map_err(NodeError::source)?;
         }
         if let Some(Time::At(seconds)) = all_time {
             node.mtime_s = seconds.into();

@@ -1,7 +1,7 @@
 //! Listings, and contents on standard output.
 
 use super::{prefixed, Arguments, Chosen, CONSOLE, SOME_FAILED};
-use crate::applets::console::print;
+use crate::applets::console::print_names;
 use crate::applets::rdsquashfs::mode;
 use bstr::ByteSlice;
 use hedgerow::image::{
@@ -38,7 +38,7 @@ pub fn list(
         if is_concise && node.kind == NodeKind::Directory && !is_empty(image, &node.path) {
             continue;
         }
-        print(lines.line(image, &mut node)?)?;
+        print_names(lines.line(image, &mut node)?)?;
     }
     Ok(code)
 }

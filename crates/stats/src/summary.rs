@@ -50,7 +50,7 @@ pub fn verdict(statistics: &Statistics) -> String {
     let share = percent(statistics.starved_wall_us as f64, running as f64);
     let longest = longest_starved(&spans(statistics)).map_or(String::new(), |(begin, end)| {
         format!(
-            "; at the longest from {} to {}",
+            "; the longest stretch lies between {} and {}",
             duration(begin),
             duration(end)
         )
@@ -102,7 +102,7 @@ fn lines(statistics: &Statistics) -> Vec<(&'static str, String)> {
         (
             "queue",
             format!(
-                "{} at most, {} on average; found empty {} {}",
+                "{} at most, {} on average; workers went to sleep {} {}",
                 grouped(statistics.queue_max as u64),
                 quantity(average(&spans, |point| point.queue)),
                 grouped(statistics.queue_empty),
@@ -233,7 +233,7 @@ mod tests {
     fn people_read_one_subject_a_line() {
         let expected = "\
 The queue ran empty while workers had nothing to do for 450 ms of 1.80 s (25.0 %), 1.50 s of \
-worker time; at the longest from 1.40 s to 1.90 s.
+worker time; the longest stretch lies between 1.40 s and 1.90 s.
 The file system limited the run: workers waited for it, or for one another, for 7.00 s \
 (70 % of their time). More calls at a time (-j) or a faster file system would help.
 
@@ -243,7 +243,7 @@ tasks           20
 operations      100 (50 a second)
 bytes           5.0 MB (2.5 MB a second)
 workers         8 at most, 6.8 on average, out of at most 8
-queue           1,200 at most, 13.7 on average; found empty 3 times
+queue           1,200 at most, 13.7 on average; workers went to sleep 3 times
 latency         64 us on average; 50 % below 8 us, 90 % below 8 us, 99 % below 1.02 ms
 worker time     1.50 s on a processor (15.0 %), 0 us in the queue for one (0.0 %), 7.00 s waiting \
 (70.0 %), 1.50 s without work (15.0 %)

@@ -32,13 +32,13 @@ pub struct Global {
     /// When to use colors
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Print the result as one JSON document, and errors likewise, to standard error
+    /// Print the result, if the command can, as one JSON document, and errors likewise, to standard error
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print engine statistics; with FILE, write them there as JSON
+    /// Print engine statistics, if the command has any; with FILE, write them there as JSON
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub stats: Option<Option<PathBuf>>,
-    /// Write when each worker did what to FILE, for Perfetto or chrome://tracing
+    /// Write when each worker did what to FILE, if the command records it, for Perfetto
     #[arg(long, global = true, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// What records the trace.

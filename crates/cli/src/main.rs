@@ -163,15 +163,19 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     started.map_err(|error| shape.failure(error.to_string()))?;
     let takes_json = arguments.command.as_ref().is_some_and(Command::takes_json);
     if global.json && (arguments.options.version || !takes_json) {
-        return Err(without_json(arguments, shape));
+        let hint = arguments.command.as_ref().and_then(Command::json_hint);
+        return Err(Failure {
+            hint: hint.map(str::to_owned),
+            ..without(arguments, shape, "prints no JSON")
+        });
     }
     let takes_stats = arguments.command.as_ref().is_some_and(Command::takes_stats);
     if global.stats.is_some() && !takes_stats {
-        return Err(shape.misuse("this command records no statistics"));
+        return Err(without(arguments, shape, "records no statistics (--stats)"));
     }
     let takes_trace = arguments.command.as_ref().is_some_and(Command::takes_trace);
     if global.trace.is_some() && !takes_trace {
-        return Err(shape.misuse("this command records no trace"));
+        return Err(without(arguments, shape, "records no trace (--trace)"));
     }
     statistics::check(global).map_err(|failure| shape.failure(failure.message))?;
     if arguments.options.version {
@@ -181,17 +185,16 @@ fn obey(arguments: &Arguments, shape: Shape, output: &Output) -> Result<u8, Fail
     observed::traced(global, output, || dispatch(arguments, output))
 }
 
-/// The refusal of `--json`, by the command's name, with what programs may read instead.
-fn without_json(arguments: &Arguments, shape: Shape) -> Failure {
+/// The refusal of an option that the command lacks, by the command's name.
+fn without(arguments: &Arguments, shape: Shape, what: &str) -> Failure {
     let words = environment::words();
-    let at = words::command(&words).filter(|_| !arguments.options.version);
-    let mut failure = match at.and_then(|at| words[at].to_str()) {
-        Some(name) => shape.misuse(format_args!("'hedgerow {name}' prints no JSON")),
-        None => shape.misuse("this command prints no JSON"),
-    };
-    let hint = arguments.command.as_ref().and_then(Command::json_hint);
-    failure.hint = hint.map(str::to_owned);
-    failure
+    match words::command(&words).filter(|_| !arguments.options.version) {
+        Some(at) => shape.misuse(format_args!(
+            "'hedgerow {}' {what}",
+            words::names(&words[at..])
+        )),
+        None => shape.misuse(format_args!("this command {what}")),
+    }
 }
 
 /// Runs the command.

@@ -2,6 +2,7 @@
 //! the version control system whose working copy it is called in.
 
 use crate::arguments::Command;
+use crate::as_git;
 use crate::environment;
 use crate::failure::Failure;
 use crate::git_options;
@@ -17,7 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Global options whose value is a separate word.
-const WITH_VALUE: [&str; 4] = ["-C", "-j", "--jobs", "--color"];
+const WITH_VALUE: [&str; 5] = ["-C", "-j", "--jobs", "--color", "--trace"];
 
 /// The name of a link to the program that runs `upload-pack-hook`: git starts a hook of one word
 /// directly, but uses a shell for one with a space.
@@ -93,22 +94,38 @@ pub fn spelled(mut words: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
 }
 
 /// Rewrites `--help` for commands that pass on the words after them.
-fn ask_for_help(words: &mut [OsString]) {
-    const PASSING_ON: [&str; 3] = ["fetch", "rev-list", "upload-pack-hook"];
-    let Some(at) = command(words) else {
-        return;
+fn ask_for_help(words: &mut Vec<OsString>) {
+    let named = command(words).map_or(&[][..], |at| &words[at..]);
+    let names = match named {
+        [name, asked] if name == "help" && (asked == "-h" || asked == "--help") => 0,
+        [name, ..]
+            if ["fetch", "rev-list", "upload-pack-hook"]
+                .iter()
+                .any(|it| name == it) =>
+        {
+            1
+        }
+        // As git, they make "--help" the message of the entry.
+        [name, verb, _] if name == "stash" && !as_git::is_active() => {
+            usize::from(verb == "create" || verb == "store") * 2
+        }
+        _ => return,
     };
-    let is_asked = words.get(at + 1).is_some_and(|word| word == "--help");
-    if is_asked && PASSING_ON.iter().any(|name| words[at] == *name) {
-        words[at + 1] = words[at].clone();
-        words[at] = "help".into();
+    let at = words.len() - named.len();
+    if names == 0 && words[at] == "help" {
+        words.truncate(at + 1);
+    } else if names > 0 && words.get(at + names).is_some_and(|word| word == "--help") {
+        words[at + names] = "help".into();
+        words[at..=at + names].rotate_right(1);
     }
 }
 
 /// Whether errors are to be JSON, as far as can be told from words that cannot be parsed.
 pub fn wants_json(words: &[OsString]) -> bool {
     let options = words.iter().take_while(|word| *word != "--");
-    options.into_iter().any(|word| word == "--json")
+    options
+        .into_iter()
+        .any(|word| word.as_bytes().split(|byte| *byte == b'=').next() == Some(b"--json"))
 }
 
 /// When errors are to be colored, likewise.
@@ -151,13 +168,14 @@ pub fn hint(error: &clap::Error, words: &[OsString]) -> String {
     });
     match (meant, command(words)) {
         (Some(meant), _) => format!("did you mean '{meant}'?"),
+        (None, Some(at)) if words[at] == "help" => "'hedgerow help' lists the commands".to_owned(),
         (None, Some(at)) => format!("see 'hedgerow {} --help'", names(&words[at..])),
         (None, None) => "see 'hedgerow --help'".to_owned(),
     }
 }
 
 /// The name of the command with which the words begin, with that of its own command.
-fn names(words: &[OsString]) -> String {
+pub fn names(words: &[OsString]) -> String {
     let name = words[0].to_string_lossy();
     let nested = command(words).map(|at| words[at].to_string_lossy());
     let definition = Command::definition(&name);
@@ -245,6 +263,48 @@ mod tests {
         ] {
             assert_eq!(command(&words(line)), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn every_global_option_with_a_word_of_its_own_is_known() {
+        let command = <crate::arguments::Arguments as clap::CommandFactory>::command();
+        let global = command.get_arguments().filter(|arg| {
+            arg.is_global_set() && arg.get_action().takes_values() && !arg.is_require_equals_set()
+        });
+        for arg in global {
+            let short = arg.get_short().map(|short| format!("-{short}"));
+            let long = arg.get_long().map(|long| format!("--{long}"));
+            for name in short.into_iter().chain(long) {
+                assert!(WITH_VALUE.contains(&name.as_str()), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn help_is_asked_for_in_more_than_one_way() {
+        for (line, expected) in [
+            ("hedgerow help -h", "hedgerow help"),
+            ("hedgerow -q help --help", "hedgerow -q help"),
+            ("hedgerow fetch --help x", "hedgerow help fetch x"),
+            ("hedgerow stash create --help", "hedgerow help stash create"),
+            ("hedgerow stash store --help", "hedgerow help stash store"),
+            (
+                "hedgerow stash create x --help",
+                "hedgerow stash create x --help",
+            ),
+            ("hedgerow stash push --help", "hedgerow stash push --help"),
+            ("hedgerow help walk", "hedgerow help walk"),
+        ] {
+            let mut asked = words(line);
+            ask_for_help(&mut asked);
+            assert_eq!(asked, words(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn json_is_wanted_however_badly() {
+        assert!(wants_json(&words("hedgerow --json=1 status")));
+        assert!(!wants_json(&words("hedgerow --jsonp status -- --json")));
     }
 
     #[test]

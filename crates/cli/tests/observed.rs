@@ -110,7 +110,19 @@ fn a_trace_of_a_failure_is_written_and_other_files_stay() {
     assert!(!repository.root.join("file-1").exists(), "nothing was done");
     let refused = hedgerow(&repository, &["--trace=x", "cat-file", "-t", "HEAD"], None);
     assert_eq!(refused.code, 129);
-    assert!(refused.stderr.contains("this command records no trace"));
+    assert!(refused
+        .stderr
+        .contains("'hedgerow cat-file' records no trace (--trace)"));
+    let refused = hedgerow(&repository, &["--stats", "image", "info", "x"], None);
+    let reason = "'hedgerow image info' records no statistics (--stats)";
+    assert!(refused.stderr.contains(reason), "{}", refused.stderr);
+    // The file may be a word of its own, and is not the command.
+    let words = ["--trace", ".git/trace", "walk", "--nosuch"];
+    assert_eq!(hedgerow(&repository, &words, None).code, 2);
+    let words = ["--trace", ".git/trace", "--stats=.git/stats", "status"];
+    hedgerow(&repository, &words, None).ok("status");
+    let stats: Value = serde_json::from_slice(&repository.read(".git/stats")).unwrap();
+    assert_eq!(stats["command"], "status");
 }
 
 #[test]
@@ -200,6 +212,8 @@ fn progress_off_a_terminal_has_a_last_line_however_short_the_run() {
         let unit = ["entries/s, done in ", "files/s, done in "];
         assert!(unit.iter().any(|unit| line.contains(unit)), "{line}");
     }
+    let told = hedgerow(&repository, &["--json", "--progress", "status"], None);
+    assert_eq!(told.stderr, "", "all of it is JSON");
     let told = hedgerow(&repository, &["--progress", "restore", "."], None).stderr;
     assert!(told.contains("Updating files: 0 files, done in "), "{told}");
     repository.git(&["checkout", "-q", "-f"]);

@@ -102,7 +102,7 @@ fn page_of_command(command: &Command, path: &str, name: &str) -> String {
         });
     }
     let _ = writeln!(tail, "More: '{path} --help'");
-    let global = "Every command: -C -j -q -v --[no-]progress --color --json --stats\n";
+    let global = "Every command: -C -j -q -v --[no-]progress --color --json --stats --trace\n";
     let free = LINES.saturating_sub(head.lines().count() + tail.lines().count() + 1);
     let mut rows = rows(command);
     if rows.is_empty() {

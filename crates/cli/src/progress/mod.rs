@@ -97,7 +97,7 @@ impl Meter {
 /// Whether the user wants to see progress.
 pub fn is_wanted(global: &Global) -> bool {
     let is_watched = global.progress || std::io::stderr().is_terminal();
-    is_watched && !global.no_progress && !global.quiet
+    is_watched && !global.no_progress && !global.quiet && !global.json
 }
 
 /// Draws a bar until `stopped`.

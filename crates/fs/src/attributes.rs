@@ -3,7 +3,7 @@
 use crate::descriptors::obtain;
 use crate::dir::{one_component, open_beneath};
 use crate::fault::{self, Op};
-use crate::proc_file::read_proc_file;
+use crate::proc_file::{read_proc_file, through_proc};
 use crate::{Dir, Error, NewFile, Result, Timestamp};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags, CWD};
@@ -103,7 +103,7 @@ impl Attributes<'_> {
         } else {
             rustix::fs::fchmod(self.fd, mode)
         };
-        Ok(set?)
+        self.answer(set)
     }
 
     /// Sets its modification time. The access time stays unchanged.
@@ -129,7 +129,7 @@ impl Attributes<'_> {
         } else {
             rustix::fs::futimens(self.fd, &times)
         };
-        Ok(set?)
+        self.answer(set)
     }
 
     /// Sets an extended attribute.
@@ -141,7 +141,16 @@ impl Attributes<'_> {
         } else {
             rustix::fs::fsetxattr(self.fd, name, value, flags)
         };
-        Ok(set?)
+        self.answer(set)
+    }
+
+    /// The outcome, with the reason why [`own_path`](Self::own_path) may lead nowhere.
+    fn answer(self, set: rustix::io::Result<()>) -> io::Result<()> {
+        let failed = |reason: rustix::io::Errno| match reason.into() {
+            reason if self.is_path => through_proc(reason),
+            reason => reason,
+        };
+        set.map_err(failed)
     }
 
     /// A path to the entry itself, even if it is a symbolic link: the kernel does not follow it

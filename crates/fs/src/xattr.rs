@@ -1,6 +1,7 @@
 //! Extended attributes: xattr(7).
 
 use crate::fault::{self, Op};
+use crate::proc_file::through_proc;
 use crate::{Dir, Error, ReadFile, Result};
 use rustix::fd::{AsFd, AsRawFd};
 use std::ffi::OsStr;
@@ -54,7 +55,7 @@ impl Dir {
             |names| rustix::fs::llistxattr(&own, names),
             |name, value| rustix::fs::lgetxattr(&own, name, value),
         );
-        listed.map_err(error)
+        listed.map_err(|reason| error(through_proc(reason)))
     }
 }
 

@@ -419,3 +419,25 @@ fn a_quiet_verification_prints_only_what_is_wrong() {
     assert!(said.lines().all(|line| line.starts_with("wrong: ")));
     assert!(!said.is_empty());
 }
+
+/// Extended attributes of symbolic links are found through `/proc`: without it, that is the reason.
+#[test]
+fn what_proc_is_needed_for_is_said() {
+    let home = home();
+    let run = |script: &str| {
+        let mut command = hedgerow_testkit::isolated("unshare");
+        let alone = format!("mount -t tmpfs none /proc && {script}");
+        command.args(["-rm", "sh", "-c", &alone, env!("CARGO_BIN_EXE_hedgerow")]);
+        command.current_dir(home.path());
+        hedgerow_testkit::run(command)
+    };
+    if !hedgerow_testkit::require("unshare") {
+        return;
+    }
+    if run("true").code != 0 {
+        return hedgerow_testkit::skip("no namespace of mounts can be had");
+    }
+    let told = run("\"$0\" image create tree image").stderr;
+    let reason = "cannot read the extended attributes of 'tree': /proc is not mounted";
+    assert!(told.contains(reason), "{told}");
+}

@@ -63,7 +63,8 @@ pub fn stage_pack(
     };
     let mut file = PackFile {
         // git-prune(1) removes files with this prefix, should this process be killed.
-        file: OutputFile::create_with_prefix(&named(base, "pack", ""), "tmp_")?,
+        file: OutputFile::create_with_prefix(&named(base, "pack", ""), "tmp_")
+            .map_err(|error| in_directory_of(base, error))?,
         written: 0,
     };
     let mut written = write_pack(store, contents, &options, true, &mut file)?;
@@ -136,6 +137,18 @@ impl StagedPack {
             }
         }
         Ok(self.written)
+    }
+}
+
+/// The error by the directory of the pack, whose name is not known yet.
+fn in_directory_of(base: &Path, error: hedgerow_fs::Error) -> hedgerow_fs::Error {
+    match base.parent() {
+        Some(directory) if directory != Path::new("") => hedgerow_fs::Error {
+            operation: "create a pack in",
+            path: directory.to_owned(),
+            source: error.source,
+        },
+        _ => error,
     }
 }
 

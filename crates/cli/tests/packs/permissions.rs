@@ -107,3 +107,14 @@ fn default_access_control_lists_are_heeded() {
     assert_eq!(modes[0], modes[1]);
     assert!(modes[0].stdout.starts_with(b"440"), "{modes:?}");
 }
+
+/// A pack has no name before it is written: its directory is named.
+#[test]
+fn a_pack_that_cannot_be_created_is_told_by_its_directory() {
+    let repository = hedgerow_testkit::Repository::init(&[]);
+    let id = repository.commit_files(&[("file", "one")], "one");
+    let mut command = HEDGEROW.command(&repository.root);
+    command.args(["pack-objects", "none/pack"]);
+    let told = hedgerow_testkit::run_with(command, format!("{id}\n").as_bytes()).stderr;
+    assert!(told.contains("cannot create a pack in 'none': "), "{told}");
+}

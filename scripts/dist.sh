@@ -53,12 +53,20 @@ staged() {
     find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 }
 
+# Copies the README to $1, with what it leads to, at the places that its links name.
+documents() {
+    cp README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md TESTING.md THIRD-PARTY-NOTICES.md "$1"
+    mkdir "$1/docs"
+    cp -R docs/src docs/schemas "$1/docs"
+    cp -R integrations "$1"
+}
+
 archive() {
     local name=hedgerow-$version-$triple stage=$work/archive
     staged "$work/root" PREFIX=/usr LINKS=all
     mkdir "$stage"
     mv "$work/root/usr" "$stage/$name"
-    cp README.md "$stage/$name/share/doc/hedgerow"
+    documents "$stage/$name/share/doc/hedgerow"
     find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
     tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu \
         --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | xz -9e -T1 >"$dist/$name.tar.xz"
@@ -69,6 +77,7 @@ packaged() {
     local kind=$1 name=$2 links=$3 stage=$work/$2
     shift 3
     staged "$stage" PREFIX=/usr LINKS="$links" "$@"
+    documents "$stage/usr/share/doc/hedgerow"
     find "$stage/usr/share/man" -type f -exec gzip -9n {} +
     if [ "$kind" = deb ]; then
         (cd "$stage/usr/share/doc/hedgerow" && cat LICENSE-MIT LICENSE-APACHE >copyright && rm LICENSE-*)

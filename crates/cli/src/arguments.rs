@@ -1,3 +1,4 @@
+use crate::environment;
 use crate::global::Global;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -82,7 +83,8 @@ impl Arguments {
         }
     }
 
-    fn parsed(mut command: clap::Command, words: &[OsString]) -> Result<Self, clap::Error> {
+    fn parsed(command: clap::Command, words: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = environment::with_width(command);
         let mut matches = command.try_get_matches_from_mut(words)?;
         Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }

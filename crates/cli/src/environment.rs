@@ -66,6 +66,14 @@ pub fn output_width() -> usize {
     }
 }
 
+/// The definition with help in lines of some width, also where COLUMNS is 0.
+pub fn with_width(command: clap::Command) -> clap::Command {
+    match variable("COLUMNS") {
+        Some(asked) if asked == "0" => command.term_width(output_width()),
+        _ => command,
+    }
+}
+
 /// Refuses to make an image of files under fakeroot, if it gets their owners.
 pub fn refuse_fakeroot(reads_owners: bool) -> Result<(), hedgerow::image::UnderFakeroot> {
     hedgerow::image::refuse_fakeroot(variable("LD_PRELOAD").filter(|_| reads_owners))

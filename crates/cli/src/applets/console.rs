@@ -1,5 +1,6 @@
 //! Output and exit codes of the tools.
 
+use crate::environment;
 use crate::global::Color;
 use crate::output::shown;
 use crate::walk::closed_pipe_is_fine;
@@ -58,7 +59,8 @@ impl Console {
     /// Like [`parse`](Self::parse); returns also where the options are.
     pub fn parse_in_order<T: Parser>(self, words: Vec<OsString>) -> Result<(T, ArgMatches), u8> {
         let own = OsString::from(self.name);
-        let matches = T::command().try_get_matches_from([own].into_iter().chain(words));
+        let command = environment::with_width(T::command());
+        let matches = command.try_get_matches_from([own].into_iter().chain(words));
         let parsed = matches.and_then(|matches| Ok((T::from_arg_matches(&matches)?, matches)));
         parsed.map_err(|error| {
             if crate::ending::show(&error, Color::Auto) {

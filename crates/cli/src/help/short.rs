@@ -249,8 +249,9 @@ mod tests {
         let text = page(command, path);
         let lines = text.lines().count();
         assert!(lines <= LINES, "{path} has {lines} lines:\n{text}");
-        for line in text.lines().filter(|line| !line.contains("sage:")) {
-            let is_usage = line.trim_start().starts_with("hedgerow ");
+        for line in text.lines() {
+            let is_usage = line.contains("sage:") || line.trim_start().starts_with("hedgerow ");
+            assert!(line.len() <= 100, "{path}: {line}");
             assert!(is_usage || line.len() <= COLUMNS, "{path}: {line}");
         }
         for row in rows(command) {

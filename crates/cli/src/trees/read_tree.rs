@@ -49,8 +49,8 @@ pub const OPTIONS: GitOptions = GitOptions {
 /// Read trees into the index, with or without a merge
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "hedgerow read-tree [-m [--trivial] [--aggressive] | --reset | \
-    --prefix=DIRECTORY] [-u | -i] [OPTIONS] TREE-ISH...\n       \
+    override_usage = "hedgerow read-tree [-m [--trivial] [--aggressive] | --reset] [-u | -i] \
+    [OPTIONS] TREE-ISH...\n       hedgerow read-tree --prefix=DIRECTORY [-u | -i] [OPTIONS] TREE-ISH...\n       \
     hedgerow read-tree --empty"
 )]
 pub struct ReadTree {

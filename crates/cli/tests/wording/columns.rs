@@ -116,3 +116,18 @@ fn the_last_setting_counts() {
         differences(&scene, "", &[("GIT_PAGER_IN_USE", "1"), ("TERM", "xterm")]);
     }
 }
+
+/// As in git, no width at all is none that was asked for.
+#[test]
+fn help_has_lines_without_a_width() {
+    for words in [&["checkout", "--help"][..], &["image", "create", "--help"]] {
+        let mut command = hedgerow_testkit::isolated(env!("CARGO_BIN_EXE_hedgerow"));
+        let text = hedgerow_testkit::run({
+            command.args(words).env("COLUMNS", "0");
+            command
+        })
+        .text();
+        let longest = text.lines().map(str::len).max();
+        assert!(longest.is_some_and(|longest| longest > 50), "{text}");
+    }
+}

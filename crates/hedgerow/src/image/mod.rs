@@ -49,6 +49,7 @@
 
 mod any;
 mod changes;
+mod columns;
 mod contents;
 mod create;
 mod edits;
@@ -67,6 +68,7 @@ mod xattrs;
 
 pub use any::{AnyImage, AnyInode, AnyNodes, Kind, Visit};
 pub use changes::{parse_owner, Changes};
+pub use columns::{append_quoted, mode_letters, rounded_size};
 pub use contents::{matching_paths, write_content, ContentError};
 pub use create::{
     create, create_with, ArchiveSource, CommitSource, DirectorySource, Format, Hooks, InnerSource,

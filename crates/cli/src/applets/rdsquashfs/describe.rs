@@ -1,6 +1,6 @@
 //! A pack file from which gensquashfs makes the same image.
 
-use hedgerow::image::{nodes_of_image, Image};
+use hedgerow::image::{append_quoted, nodes_of_image, Image};
 use hedgerow::plumbing::tree::{NodeError, NodeKind};
 use std::sync::Arc;
 
@@ -60,19 +60,4 @@ pub fn describe(
         }
     }
     print(text)
-}
-
-/// Appends a path, in quotes if it could be misread otherwise. Only quotes need to be escaped.
-fn append_quoted(path: &[u8], text: &mut Vec<u8>) {
-    if !path.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"')) {
-        return text.extend_from_slice(path);
-    }
-    text.push(b'"');
-    for byte in path {
-        if *byte == b'"' {
-            text.push(b'\\');
-        }
-        text.push(*byte);
-    }
-    text.push(b'"');
 }

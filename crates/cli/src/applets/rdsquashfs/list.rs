@@ -1,7 +1,6 @@
 //! The listing of a directory in the format of `ls -l`.
 
-use hedgerow::image::{Body, Error, Image, Inode};
-use hedgerow::plumbing::tree::NodeKind;
+use hedgerow::image::{mode_letters, rounded_size, Body, Error, Image, Inode};
 
 /// A line whose columns are not aligned yet.
 struct Line {
@@ -54,12 +53,12 @@ fn line(image: &Image, name: &[u8], inode: &Inode) -> Result<Line, Error> {
     let metadata = image.metadata(inode)?;
     let mut name = name.to_vec();
     let size = match &inode.body {
-        Body::Directory(directory) => human(directory.size.into()),
-        Body::File(file) => human(file.size),
+        Body::Directory(directory) => rounded_size(directory.size.into()),
+        Body::File(file) => rounded_size(file.size),
         Body::Symlink(target) => {
             name.extend_from_slice(b" -> ");
             name.extend_from_slice(target);
-            human(target.len() as u64)
+            rounded_size(target.len() as u64)
         }
         Body::Device(_) => {
             let (major, minor) = hedgerow_fs::device_numbers(metadata.rdev);
@@ -68,51 +67,10 @@ fn line(image: &Image, name: &[u8], inode: &Inode) -> Result<Line, Error> {
         Body::Ipc => "0".into(),
     };
     Ok(Line {
-        mode: mode(inode.kind, metadata.mode),
+        mode: mode_letters(inode.kind, metadata.mode),
         user: metadata.uid.to_string(),
         group: metadata.gid.to_string(),
         size,
         name,
     })
-}
-
-/// A number of bytes, rounded, in the first unit that gives at most 1024.
-fn human(bytes: u64) -> String {
-    let (mut count, mut rest) = (bytes, 0);
-    let mut units = ["", "k", "M", "G", "T", "P", "E"].into_iter();
-    let mut unit = units.next();
-    while count > 1024 {
-        (count, rest) = (count / 1024, count % 1024);
-        unit = units.next();
-    }
-    if rest >= 512 {
-        count += 1;
-    }
-    format!("{count}{}", unit.unwrap_or_default())
-}
-
-/// The type and the permissions as letters.
-pub fn mode(kind: NodeKind, mode: u32) -> String {
-    let first = match kind {
-        NodeKind::File => '-',
-        NodeKind::Directory => 'd',
-        NodeKind::Symlink => 'l',
-        NodeKind::Fifo => 'p',
-        NodeKind::Socket => 's',
-        NodeKind::BlockDevice => 'b',
-        NodeKind::CharacterDevice => 'c',
-    };
-    let mut text = String::from(first);
-    for (shift, special, letters) in [(6, 0o4000, "sS"), (3, 0o2000, "sS"), (0, 0o1000, "tT")] {
-        let bits = mode >> shift;
-        text.push(if bits & 4 != 0 { 'r' } else { '-' });
-        text.push(if bits & 2 != 0 { 'w' } else { '-' });
-        text.push_str(match (bits & 1 != 0, mode & special != 0) {
-            (true, false) => "x",
-            (false, false) => "-",
-            (true, true) => &letters[..1],
-            (false, true) => &letters[1..],
-        });
-    }
-    text
 }

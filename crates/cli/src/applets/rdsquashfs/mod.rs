@@ -5,8 +5,6 @@ mod list;
 mod stat;
 mod unpack;
 
-pub use list::mode;
-
 use super::console::{print, print_names, unreadable, Console};
 use clap::{CommandFactory, Parser};
 use hedgerow::image::{xattr_lines, Body, Image, Inode};

@@ -30,7 +30,7 @@ pub fn tools() -> impl Iterator<Item = (&'static str, clap::Command, &'static Gr
 
 /// Parses the words of a tool; on an error or a request for help, returns the exit code.
 fn parse<T: Parser>(console: Console, grammar: &Grammar, words: Vec<OsString>) -> Result<T, u8> {
-    let command = <T as CommandFactory>::command();
+    let command = crate::environment::with_width(<T as CommandFactory>::command());
     if let Some(text) = single_dash::asked(console.name, &command, &words) {
         console.say(text.trim_end());
         return Err(0);

@@ -2,10 +2,9 @@
 
 use super::{prefixed, Arguments, Chosen, CONSOLE, SOME_FAILED};
 use crate::applets::console::print_names;
-use crate::applets::rdsquashfs::mode;
 use bstr::ByteSlice;
 use hedgerow::image::{
-    calendar, matching_paths, write_content, ContentError, Image, Node, NodeKind,
+    calendar, matching_paths, mode_letters, write_content, ContentError, Image, Node, NodeKind,
 };
 use hedgerow::Execution;
 use hedgerow_fs::StandardOutput;
@@ -116,7 +115,7 @@ impl<'a> Lines<'a> {
             .saturating_sub(owner.len())
             .max(size.len() + 1);
         let time = self.time(node.mtime_s);
-        let mode = mode(node.kind, node.mode.into());
+        let mode = mode_letters(node.kind, node.mode.into());
         Ok(format!("{mode} {owner}{size:>width$} {time} "))
     }
 

@@ -121,7 +121,7 @@ fn an_image_that_is_cut_is_not_mounted_and_made_again() {
             file.set_len(size).unwrap();
             let error = scene.hedgerow("r", "worktree mount w").failed(128, "mount");
             assert!(
-                error.contains("delete it if it is damaged"),
+                error.contains("if it is damaged, delete it"),
                 "{kind}: {error}"
             );
             scene

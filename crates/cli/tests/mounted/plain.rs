@@ -77,7 +77,7 @@ fn a_cut_image_is_refused_and_a_long_path_is_none() {
     for line in ["mount HEAD ../m", "mount --read-only HEAD ../m"] {
         let error = scene.hedgerow("r", line).failed(2, line);
         assert!(
-            error.contains("delete it if it is damaged"),
+            error.contains("if it is damaged, delete it"),
             "{line}: {error}"
         );
         assert!(!scene.path("m").exists(), "{line}");

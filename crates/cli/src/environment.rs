@@ -89,11 +89,21 @@ pub fn from_directory(global: &Global, path: &Path) -> PathBuf {
 
 /// The environment variables that git reads, relative to the directory that `-C` names.
 pub fn of_git(global: &Global) -> Result<Environment, Failure> {
-    let directory = start(global)?;
+    of_git_in(start(global)?, global)
+}
+
+/// As [`of_git`], for a clone, which need not be made below the current directory: that may be gone.
+pub fn of_clone(global: &Global) -> Result<Environment, Failure> {
+    let here = start(global).unwrap_or_else(|_| hedgerow_fs::NAMELESS_DIRECTORY.into());
+    of_git_in(here, global)
+}
+
+fn of_git_in(directory: PathBuf, global: &Global) -> Result<Environment, Failure> {
     let output = Output::new(global);
     let hooks = HookListener::new(move |trouble| match trouble {
         HookTrouble::Ignored(advice) => output.advise(advice),
         HookTrouble::Unstartable(words) => output.fatal(words),
+        HookTrouble::Unread(words) => output.warn(words),
     });
     Ok(Environment {
         hooks,
@@ -200,22 +210,15 @@ pub fn obey(taken: Taken) -> Result<(), hedgerow_fs::Error> {
 /// The start directory with links resolved, if it can be determined; `parts` are the values of
 /// `-C`.
 pub fn start_directory(parts: &[PathBuf]) -> Option<PathBuf> {
-    let mut directory = std::env::current_dir().ok()?;
-    parts.iter().for_each(|part| directory.push(part));
-    hedgerow_fs::real_path(&directory).ok()
+    hedgerow_fs::real_path(&hedgerow_fs::start_directory(parts).ok()?).ok()
 }
 
-/// The start directory.
-fn start(global: &Global) -> Result<std::path::PathBuf, Failure> {
-    let mut directory = std::env::current_dir().map_err(|error| {
+/// The start directory, which [`check_start`] has looked at.
+fn start(global: &Global) -> Result<PathBuf, Failure> {
+    hedgerow_fs::start_directory(&global.directory).map_err(|error| {
         let reason = hedgerow_fs::reason(&error);
         Failure::fatal(format_args!(
             "Unable to read current working directory: {reason}"
         ))
-    })?;
-    for part in &global.directory {
-        directory.push(part);
-    }
-    hedgerow_fs::check_directory(&directory).map_err(Failure::fatal)?;
-    Ok(directory)
+    })
 }

@@ -342,6 +342,24 @@ pub fn is_directory(path: &Path) -> bool {
     rustix::fs::stat(path).is_ok_and(|raw| Stat::from_raw(&raw).kind == FileKind::Directory)
 }
 
+/// The directory that one reaches by changing to `parts`, one after the other. The current one, which may be
+/// gone, is asked for only if it counts.
+///
+/// # Errors
+/// There is no telling where the current directory is.
+pub fn start_directory(parts: &[PathBuf]) -> std::io::Result<PathBuf> {
+    let named: PathBuf = parts.iter().collect();
+    if named.is_absolute() {
+        return Ok(named);
+    }
+    let mut directory = std::env::current_dir()?;
+    parts.iter().for_each(|part| directory.push(part));
+    Ok(directory)
+}
+
+/// A name of the current directory that holds even where it has none any more.
+pub const NAMELESS_DIRECTORY: &str = "/proc/self/cwd";
+
 /// Fails with the reason if `path` is not a directory; links are followed.
 pub fn check_directory(path: &Path) -> Result<()> {
     let failed = |source| Err(Error::new("change to", path, source));

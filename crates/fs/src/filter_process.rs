@@ -1,4 +1,5 @@
 use crate::descriptors::{obtain, restore_limit_for};
+use crate::process::start_in;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -78,8 +79,8 @@ impl FilterProcess {
             };
         }
         restore_limit_for(&mut process);
+        start_in(&mut process, directory);
         process
-            .current_dir(directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit());

@@ -69,7 +69,7 @@ pub use dir::{Dir, DirEntry, NewFile};
 pub use error::{is_absent, is_missing, is_unfollowed_link, reason, Error, Result};
 pub use file::{
     check_directory, exists, is_directory, is_there, list_directory, read_file, read_link,
-    real_path, ReadFile,
+    real_path, start_directory, ReadFile, NAMELESS_DIRECTORY,
 };
 pub use file_system::{FileSystem, FileSystemPlace};
 pub use filter_process::{FilterCancel, FilterProcess, Transfer};

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -96,7 +96,13 @@ impl Process {
     /// it.
     pub fn run_with_input(&self, input: &[u8]) -> Result<Exit> {
         let failed = |source| Error::new("run", &self.program, source);
-        let mut child = self.start(Some(Stdio::piped))?;
+        // To find nothing to read, there need not be a pipe: git, too, gives its hooks none then.
+        let stream: fn() -> Stdio = if input.is_empty() {
+            Stdio::null
+        } else {
+            Stdio::piped
+        };
+        let mut child = self.start(Some(stream))?;
         if let Some(mut pipe) = child.stdin.take() {
             match pipe.write_all(input) {
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -142,7 +148,7 @@ impl Process {
         }
         command.args(&self.arguments);
         if let Some(directory) = &self.directory {
-            command.current_dir(directory);
+            start_in(&mut command, directory);
         }
         for (name, value) in &self.variables {
             match value {
@@ -160,6 +166,14 @@ impl Exit {
             (Some(code), _) => Exit::Status(code),
             (None, signal) => Exit::Signal(signal.unwrap_or_default()),
         }
+    }
+}
+
+/// Has it start in `directory`. If that is the current one, it is inherited: where this process may be,
+/// but could not enter, like a superuser's own directory, is no place to change to.
+pub(crate) fn start_in(command: &mut Command, directory: &Path) {
+    if !std::env::current_dir().is_ok_and(|here| here == directory) {
+        command.current_dir(directory);
     }
 }
 

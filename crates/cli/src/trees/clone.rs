@@ -56,7 +56,7 @@ pub struct Clone {
 }
 
 pub fn run(command: &Clone, global: &Global, output: &Output) -> Result<u8, Failure> {
-    let environment = environment::of_git(global)?;
+    let environment = environment::of_clone(global)?;
     // It would change where the clone goes.
     environment
         .variable_of_place()

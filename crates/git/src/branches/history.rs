@@ -9,6 +9,7 @@ use bstr::{BStr, BString};
 use hedgerow_pack::{oid, CommitGraph, ObjectId, ObjectKind, Reader};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::path::PathBuf;
 
 /// How a branch relates to the branch it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -248,7 +249,7 @@ impl<'a> Walk<'a> {
     }
 
     fn new(repository: &'a Repository, is_open: fn(u8) -> bool) -> Self {
-        let has_shallow = hedgerow_fs::exists(&repository.common_dir().join("shallow"));
+        let has_shallow = is_there(repository.shallow_file());
         Walk {
             graph: repository.whole_commit_graph(has_shallow),
             has_shallow,
@@ -339,12 +340,17 @@ impl Repository {
     /// The commit-graph, if it may be used and knows all parents of its commits as they count here.
     fn whole_commit_graph(&self, has_shallow: bool) -> Option<CommitGraph> {
         let is_wanted = self.config().bool("core.commitGraph").ok()? != Some(false);
-        let has_grafts = hedgerow_fs::exists(&self.common_dir().join("info/grafts"));
+        let has_grafts = is_there(self.graft_file());
         let is_whole = !has_shallow && !has_grafts && self.shared_objects().replacements.is_empty();
         (is_wanted && is_whole)
             .then(|| self.objects().commit_graph())
             .flatten()
     }
+}
+
+/// Whether there is such a file.
+fn is_there(file: Option<PathBuf>) -> bool {
+    file.is_some_and(|path| hedgerow_fs::exists(&path))
 }
 
 /// What the commit-graph knows of the commit `id`; `None` if that is not enough.

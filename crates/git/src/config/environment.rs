@@ -76,6 +76,13 @@ pub struct Environment {
     pub hooks: HookListener,
     /// `GIT_SHALLOW_FILE`: where the boundary of a shallow clone is listed; empty for nowhere.
     pub shallow_file: Option<PathBuf>,
+    /// `GIT_GRAFT_FILE`: the file of grafts; `info/grafts` if absent.
+    pub graft_file: Option<PathBuf>,
+    /// `GIT_INDEX_VERSION`: the version of an index that is new. Where that is none, it is 3, as with git.
+    pub index_version: Option<i64>,
+    /// `GIT_QUARANTINE_PATH` is set, to whatever: objects that were received are not accepted yet, and no
+    /// reference may change.
+    pub is_quarantined: bool,
     /// `GIT_TEST_FSYNC` is off: nothing is waited for.
     pub no_fsync: bool,
     /// `GIT_ATTR_SOURCE`.
@@ -234,6 +241,9 @@ impl Environment {
             in_place_of: None,
             hooks: HookListener::default(),
             shallow_file: variables.path_or_empty("GIT_SHALLOW_FILE"),
+            graft_file: variables.path_or_empty("GIT_GRAFT_FILE"),
+            index_version: variables.index_version(),
+            is_quarantined: variables.bytes("GIT_QUARANTINE_PATH").is_some(),
             no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
             pathspecs: variables.pathspecs()?,
@@ -312,6 +322,14 @@ impl Variables {
         boolean(value.as_ref()).ok_or_else(|| Error::Config {
             reason: format!("bad boolean environment value '{value}' for '{name}'"),
         })
+    }
+
+    fn index_version(&self) -> Option<i64> {
+        let value = self.bytes("GIT_INDEX_VERSION")?;
+        let number = value.trim_start().to_str().ok().map(str::parse);
+        let number = number.and_then(|number| number.ok());
+        let number = number.filter(|number| (2..=4).contains(number));
+        (!value.is_empty()).then_some(number.unwrap_or(3))
     }
 
     fn pathspecs(&self) -> Result<PathspecSettings> {

@@ -198,7 +198,10 @@ impl CheckoutSettings {
             big_file_bytes: big_file_bytes(config)?,
             sparse_checkout: off("core.sparseCheckout")?,
             sparse_checkout_cone: off("core.sparseCheckoutCone")?,
-            index_version: config.integer("index.version")?.or(many_files.then_some(4)),
+            index_version: environment
+                .index_version
+                .or(config.integer("index.version")?)
+                .or(many_files.then_some(4)),
             index_skip_hash: config.bool("index.skipHash")?.unwrap_or(many_files),
             index_sparse: off("index.sparse")?,
             system_attributes_file: (!environment.no_system_attributes)

@@ -5,6 +5,7 @@ use crate::Result;
 use hedgerow_pack::{Bitmaps, CommitGraph, ObjectId};
 use hedgerow_reach::{IdMap, Source};
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// The data that a walk needs besides the object store.
 #[derive(Debug)]
@@ -92,12 +93,12 @@ impl Sources {
 /// Whether commits have parents other than the stored ones: data derived from the stored parents,
 /// such as a bitmap, is then invalid.
 pub fn is_grafted(repository: &Repository) -> bool {
-    let common = repository.common_dir();
-    let has_content = |name: &str| {
-        let stat = hedgerow_fs::stat(&common.join(name));
+    let has_content = |path: &PathBuf| {
+        let stat = hedgerow_fs::stat(path);
         !matches!(stat, Ok(None)) && !matches!(stat, Ok(Some(stat)) if stat.size == 0)
     };
-    has_content("shallow") || has_content("info/grafts")
+    let files = [repository.shallow_file(), repository.graft_file()];
+    files.iter().flatten().any(has_content)
 }
 
 /// The bitmaps of the repository, if they can be trusted and nothing contradicts them: they include

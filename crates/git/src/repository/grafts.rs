@@ -49,11 +49,25 @@ impl Repository {
 
     /// The file that lists the boundary of a shallow clone; `None` if the environment says that there is
     /// none.
-    fn shallow_file(&self) -> Option<PathBuf> {
-        match &self.environment.shallow_file {
+    pub(crate) fn shallow_file(&self) -> Option<PathBuf> {
+        self.list_of_parents(&self.environment.shallow_file, "shallow")
+    }
+
+    /// The file of grafts, likewise.
+    pub(crate) fn graft_file(&self) -> Option<PathBuf> {
+        self.list_of_parents(&self.environment.graft_file, "info/grafts")
+    }
+
+    /// The file that the environment names, or else that in its `usual` place. Git has changed to the top
+    /// of the working tree when it reads it.
+    fn list_of_parents(&self, named: &Option<PathBuf>, usual: &str) -> Option<PathBuf> {
+        match named {
             Some(file) if file.as_os_str().is_empty() => None,
-            Some(file) => Some(self.environment.cwd.join(file)),
-            None => Some(self.common_dir.join("shallow")),
+            Some(file) => {
+                let base = self.work_tree.as_deref().unwrap_or(&self.environment.cwd);
+                Some(base.join(file))
+            }
+            None => Some(self.common_dir.join(usual)),
         }
     }
 
@@ -82,7 +96,10 @@ impl Repository {
 
     fn read_grafts(&self) -> Result<Grafts> {
         let mut grafts = Grafts::default();
-        for line in read(&self.common_dir.join("info/grafts"))?.lines() {
+        let listed = self
+            .graft_file()
+            .map_or(Ok(Vec::new()), |path| read(&path))?;
+        for line in listed.lines() {
             if line.first() == Some(&b'#') {
                 continue;
             }
@@ -91,10 +108,8 @@ impl Repository {
                 grafts.parents.insert(commit, ids.collect());
             }
         }
-        let shallow = match self.shallow_file() {
-            Some(path) => read(&path)?,
-            None => Vec::new(),
-        };
+        let shallow = self.shallow_file();
+        let shallow = shallow.map_or(Ok(Vec::new()), |path| read(&path))?;
         let ids = shallow.lines().map(<[u8]>::trim_ascii);
         grafts.shallow = ids.filter_map(|hex| ObjectId::from_hex(hex).ok()).collect();
         let boundary = grafts.shallow.iter().map(|commit| (*commit, Vec::new()));

@@ -152,6 +152,7 @@ impl Repository {
             object_directory: None,
             reference_backend: None,
             shallow_file: None,
+            graft_file: None,
             in_place_of: None,
             ..environment.clone()
         })
@@ -192,6 +193,7 @@ impl Repository {
             index_file: None,
             common_dir: None,
             shallow_file: None,
+            graft_file: None,
             in_place_of: None,
             ..self.environment.clone()
         })
@@ -213,6 +215,7 @@ impl Repository {
             object_directory: None,
             reference_backend: None,
             shallow_file: None,
+            graft_file: None,
             in_place_of: None,
             ..environment.clone()
         }

@@ -131,6 +131,7 @@ impl Repository {
         edits: &[RefEdit<'_>],
         is_cancelled: IsCancelled<'_>,
     ) -> Result<RefUpdate<'r>> {
+        self.refuse_quarantine()?;
         let options = self.write_options(is_cancelled)?;
         Announced::new(self, self.lines(&asked(edits))).ask("preparing")?;
         let transaction = refs.prepare(edits, &options)?;
@@ -151,8 +152,20 @@ impl Repository {
             log: None,
             message: None,
         };
+        self.refuse_quarantine()?;
         let options = self.write_options(is_cancelled)?;
         self.refs.prepare(&[edit], &options).map(drop)
+    }
+
+    /// Refuses all changes while objects that were received are not accepted: a reference would lead to
+    /// what may be gone.
+    fn refuse_quarantine(&self) -> Result<()> {
+        match self.environment.is_quarantined {
+            true => Err(Error::Setup {
+                reason: "ref updates forbidden inside quarantine environment".into(),
+            }),
+            false => Ok(()),
+        }
     }
 
     /// How references are written here.

@@ -151,7 +151,9 @@ impl Resolver<'_> {
     fn log_name(&self, name: &BStr) -> Result<Option<BString>> {
         let repository = self.repository;
         if name.is_empty() {
-            return Ok(Some(match repository.head()? {
+            let head = repository.head()?;
+            // To git, a branch that is not there has no log, whatever is left of it.
+            return Ok(head.id().map(|_| match head {
                 Head::Branch { name, .. } => name,
                 Head::Detached { .. } => "HEAD".into(),
             }));

@@ -1,26 +1,28 @@
-//! Who hears of hooks that do not run.
+//! Who hears of hooks that do not run, and of rules that are not read.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Why a hook does not run, in git's words.
+/// Why a hook does not run, or rules do not count, in git's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookTrouble<'a> {
     /// It may not be executed, and is passed over: git's advice.
     Ignored(&'a str),
     /// It cannot be started, which counts as its failure.
     Unstartable(&'a str),
+    /// A file of patterns or attributes may not be read, and counts as empty: git's warning.
+    Unread(&'a str),
 }
 
-/// Hears of hooks that do not run, while the command goes on. Without one, nobody hears of hooks that are
+/// Hears of hooks that do not run, and of rules that are not read, while the command goes on. Without one, nobody hears of hooks that are
 /// passed over, and one that cannot be started is an error.
 #[derive(Clone, Default)]
 pub struct HookListener(Option<Arc<Listening>>);
 
 struct Listening {
-    /// The hooks that were passed over.
+    /// The hooks and files that were passed over.
     ignored: Mutex<BTreeSet<PathBuf>>,
     tell: Box<dyn Fn(HookTrouble<'_>) + Send + Sync>,
 }
@@ -36,13 +38,22 @@ impl HookListener {
 
     /// Tells that the hook at `path` is passed over; of each that is told once.
     pub(crate) fn ignored(&self, path: &Path, advice: &str) {
+        self.tell_once(path, HookTrouble::Ignored(advice));
+    }
+
+    /// Tells that the file at `path` is not read; of each that is told once.
+    pub(crate) fn unread(&self, path: &Path, warning: &str) {
+        self.tell_once(path, HookTrouble::Unread(warning));
+    }
+
+    fn tell_once(&self, path: &Path, trouble: HookTrouble<'_>) {
         let Some(listening) = &self.0 else {
             return;
         };
         let is_new =
             |mut told: std::sync::MutexGuard<'_, BTreeSet<PathBuf>>| told.insert(path.to_owned());
         if listening.ignored.lock().is_ok_and(is_new) {
-            (listening.tell)(HookTrouble::Ignored(advice));
+            (listening.tell)(trouble);
         }
     }
 

@@ -34,6 +34,7 @@ use gix_config::file::{includes, init, Metadata, SectionRef};
 use gix_config::path::interpolate;
 use gix_config::{File, Source};
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A configuration file larger than this is refused.
@@ -352,10 +353,20 @@ fn options<'a>(
 }
 
 fn parse_file(path: &Path, source: Source) -> Result<Option<File>> {
-    let content = hedgerow_fs::read_file(path, FILE_LIMIT_BYTES)?;
+    let content = match hedgerow_fs::read_file(path, FILE_LIMIT_BYTES) {
+        // Under another user's identity, `HOME` may still be that of whoever called: as with git, what is
+        // there and may not be read counts as not there.
+        Err(error) if is_of_user(source) && error.kind() == ErrorKind::PermissionDenied => None,
+        read => read?,
+    };
     content
         .map(|content| parse(&content, path, source))
         .transpose()
+}
+
+/// Whether a file belongs to the user, neither to the system nor to the repository.
+fn is_of_user(source: Source) -> bool {
+    matches!(source, Source::Git | Source::User)
 }
 
 pub(crate) fn parse(content: &[u8], path: &Path, source: Source) -> Result<File> {

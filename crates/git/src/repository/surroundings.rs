@@ -3,7 +3,7 @@
 use super::Repository;
 use hedgerow_fs::{Exit, Process};
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
@@ -66,6 +66,24 @@ fn ask() -> Option<OsString> {
 }
 
 impl Repository {
+    /// The content of a file of patterns or attributes outside of the working tree, if it is there. One that
+    /// may not be read counts as empty, as with git: under another user's identity, `HOME` may still be
+    /// that of whoever called.
+    pub(crate) fn read_rules(&self, path: &Path, limit: u64) -> crate::Result<Option<Vec<u8>>> {
+        match hedgerow_fs::read_file(path, limit) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                let named = self.environment.git_dir.as_ref();
+                let is_whole = self.is_new_clone || named.is_some_and(|it| it.is_absolute());
+                let below = path.strip_prefix(self.hook_base()).ok();
+                let shown = below.filter(|_| !is_whole).unwrap_or(path);
+                let warning = format!("unable to access '{}': {}", shown.display(), error.reason());
+                self.environment.hooks.unread(path, &warning);
+                Ok(None)
+            }
+            read => Ok(read?),
+        }
+    }
+
     /// Variables for a filter, a hook or a merge driver.
     pub(crate) fn program_variables(&self) -> Variables {
         [self.git_programs.variables(), self.child_variables()].concat()

@@ -34,9 +34,9 @@ impl OuterAttributes {
     /// Reads those that count in `repository`.
     ///
     /// # Errors
-    /// If one that is there cannot be read, or is too large to be one.
+    /// If one that is there and may be read cannot be, or is too large to be one.
     pub(crate) fn read(repository: &Repository) -> Result<Self> {
-        let read = |path: &Path| hedgerow_fs::read_file(path, MAX_FILE_BYTES as u64);
+        let read = |path: &Path| repository.read_rules(path, MAX_FILE_BYTES as u64);
         let chosen = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(None), read);
         let settings = repository.settings();
         Ok(OuterAttributes {

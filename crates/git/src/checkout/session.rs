@@ -67,6 +67,11 @@ impl<'r> Session<'r> {
         Ok(old)
     }
 
+    /// The index that begins anew, whatever is in its place.
+    pub(crate) fn new_index(&self) -> Result<OldIndex> {
+        self.worktree.new_index()
+    }
+
     /// Opens the working tree without a lock on the index, which is not written.
     pub(crate) fn read_only(
         repository: &'r Repository,

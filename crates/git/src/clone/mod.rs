@@ -47,6 +47,8 @@ pub fn check_out(
         trees: vec![tree],
         mode: ReadTreeMode::Merge,
         update: true,
+        // A template may have brought one.
+        anew: true,
         recurse_submodules: Some(false),
         source: (branch, Some(commit)),
         threshold,

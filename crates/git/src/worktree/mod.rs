@@ -262,20 +262,25 @@ impl<'r> Worktree<'r> {
     }
 
     pub(crate) fn read_index(&self) -> Result<OldIndex> {
-        let Some((index, stat)) = self.repository.load_index()? else {
-            let hash = self.repository.hash_kind();
-            let version = self.settings().index_version.and_then(version);
-            let mut index = Index::empty_of(hash, version.unwrap_or_default());
-            return Ok(OldIndex {
-                is_adjusted: adjust(self.repository, &mut index)?,
-                index,
-                is_new: true,
-                mtime: Timestamp::default(),
-                stat: None,
-                sparse_directories: None,
-            });
-        };
-        self.expanded(index, Some(stat))
+        match self.repository.load_index()? {
+            Some((index, stat)) => self.expanded(index, Some(stat)),
+            None => self.new_index(),
+        }
+    }
+
+    /// The index where there is none yet, or where what there is does not count.
+    pub(crate) fn new_index(&self) -> Result<OldIndex> {
+        let hash = self.repository.hash_kind();
+        let version = self.settings().index_version.and_then(version);
+        let mut index = Index::empty_of(hash, version.unwrap_or_default());
+        Ok(OldIndex {
+            is_adjusted: adjust(self.repository, &mut index)?,
+            index,
+            is_new: true,
+            mtime: Timestamp::default(),
+            stat: None,
+            sparse_directories: None,
+        })
     }
 
     /// The same of an index that was read; `stat` is that of its file.
@@ -351,11 +356,9 @@ impl<'r> Worktree<'r> {
     /// The ignore patterns from outside the working tree, lowest precedence first.
     pub(crate) fn outer_patterns(&self) -> Result<Vec<Patterns>> {
         let info = self.repository.common_dir().join("info/exclude");
-        let info = hedgerow_fs::read_file(&info, PATTERNS_LIMIT_BYTES)?;
-        let user = match &self.settings().excludes_file {
-            Some(path) => hedgerow_fs::read_file(path, PATTERNS_LIMIT_BYTES)?,
-            None => None,
-        };
+        let read = |path: &Path| self.repository.read_rules(path, PATTERNS_LIMIT_BYTES);
+        let user = self.settings().excludes_file.as_deref();
+        let (user, info) = (user.map_or(Ok(None), read)?, read(&info)?);
         let ignore_case = self.settings().ignore_case;
         let files = [user, info].into_iter().flatten();
         Ok(files

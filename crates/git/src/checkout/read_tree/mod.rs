@@ -53,6 +53,8 @@ pub struct ReadTreeOptions {
     pub index_only: bool,
     /// Refuse a merge that leaves conflicts.
     pub trivial: bool,
+    /// The index begins anew, whatever is in its place.
+    pub anew: bool,
     /// Resolve deletions in a merge of three trees.
     pub aggressive: bool,
     /// Change nothing.
@@ -139,10 +141,10 @@ fn try_to_read(
         Some(_) => session.recursion = within,
         None => session.recurse(options.recurse_submodules),
     }
-    let mut old = if merges {
-        session.read_index()?
-    } else {
-        nothing(repository)
+    let mut old = match (merges, options.anew) {
+        (true, false) => session.read_index()?,
+        (true, true) => session.new_index()?,
+        (false, _) => nothing(repository),
     };
     if uses_worktree {
         session.include_present(&mut old)?;

@@ -17,6 +17,7 @@ mod killed;
 mod said;
 mod sequences;
 mod servers;
+mod surroundings;
 mod twins;
 
 /// The program under test.

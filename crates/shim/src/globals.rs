@@ -110,7 +110,8 @@ fn valued(
                 let value = rest.next().ok_or_else(|| lacking(option, "a value"))?;
                 return Ok(Some((number, value)));
             }
-            Some([b'=', value @ ..]) => {
+            // As with git, the value of this one is a word of its own.
+            Some([b'=', value @ ..]) if *option != "--shallow-file" => {
                 return Ok(Some((number, OsStr::from_bytes(value).into())));
             }
             _ => {}

@@ -156,6 +156,47 @@ fn the_version_of_an_index() {
     replay(&steps.each_ref().map(String::as_str));
 }
 
+/// Values that are none end every command, whether it uses the setting or not. Git says more about some.
+#[test]
+fn settings_that_nobody_uses() {
+    if !git_is_at_least(2, 55, "which settings every command reads") {
+        return;
+    }
+    let settings = [
+        "push.default=x",
+        "push.default=tracking",
+        "branch.autoSetupMerge=x",
+        "branch.autoSetupMerge=inherit",
+        "core.bare=x",
+        "core.commitGraph=x",
+        "core.disambiguate=x",
+        "core.disambiguate=treeish",
+        "core.compression=10",
+        "core.compression=-1",
+        "core.looseCompression=x",
+        "pack.compression=x",
+        "core.maxTreeDepth=x",
+        "pack.packSizeLimit=-1",
+        "pack.packSizeLimit=1g",
+        "index.threads=x",
+        "index.threads=true",
+        "include.path=../x",
+        "include.path=/dev/null",
+        ".x=y",
+    ];
+    let steps = settings.map(|setting| {
+        let calls = ["status -s", "ls-files", "worktree list", "checkout", "rev-list --count HEAD", "clean -n", "cat-file -t HEAD"]
+            .map(|words| format!("git -c {setting} {words} 2>/dev/null; echo $?"));
+        calls.join("; ")
+    });
+    let included = "printf '[core]\nquotePath=false\n' >../inc; touch \"$(printf '\303\244')\"; git ls-files -o; \
+                    git -c include.path=$PLACE/inc ls-files -o; rm ../inc; git clean -fq";
+    let others = "GIT_CONFIG_PARAMETERS=' ' git checkout; git -c include.path=../x checkout; git -c .x=y checkout; \
+                  git --shallow-file= rev-list HEAD 2>&1 | head -1";
+    let all = steps.iter().map(String::as_str);
+    replay(&all.chain([included, others]).collect::<Vec<_>>());
+}
+
 /// A branch that goes while its log is asked for is no reason to end.
 #[test]
 fn a_branch_that_goes_meanwhile() {

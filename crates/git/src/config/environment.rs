@@ -396,7 +396,7 @@ fn bad(reason: impl Into<String>) -> Error {
 /// `'key'=` or, as written by git before 2.31, `'key=value'` or `'key'`.
 fn parse_parameters(text: &[u8]) -> Option<Vec<(BString, Option<BString>)>> {
     let mut settings = Vec::new();
-    let mut rest = text.trim_start();
+    let mut rest = text;
     while !rest.is_empty() {
         let (word, after) = unquote(rest)?;
         let (setting, after) = match after.strip_prefix(b"=") {
@@ -410,7 +410,7 @@ fn parse_parameters(text: &[u8]) -> Option<Vec<(BString, Option<BString>)>> {
                 None => ((word, None), after),
             },
         };
-        if !after.is_empty() && !after.starts_with(b" ") {
+        if !after.first().is_none_or(u8::is_ascii_whitespace) {
             return None;
         }
         settings.push(setting);

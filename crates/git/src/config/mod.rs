@@ -1,6 +1,7 @@
 //! What is set: the environment, the merged configuration (git-config(1) under "FILES" and
 //! "ENVIRONMENT"), and the settings that are read out of both. Nothing here knows a repository.
 
+mod checked;
 mod edit;
 mod environment;
 mod fsync;
@@ -76,7 +77,11 @@ impl Config {
         merged
             .resolve_includes(options)
             .map_err(|error| bad(include_words(&error)))?;
-        append(&mut merged, overrides(environment)?)?;
+        let mut given = overrides(environment)?;
+        given
+            .resolve_includes(options)
+            .map_err(|error| bad(include_words(&error)))?;
+        append(&mut merged, given)?;
         Ok(Config {
             home: environment.home.clone(),
             installation,
@@ -389,10 +394,16 @@ pub(crate) fn parse(content: &[u8], path: &Path, source: Source) -> Result<File>
 fn overrides(environment: &Environment) -> Result<File> {
     let mut file = File::new(Metadata::from(Source::Env));
     for (key, value) in &environment.config_overrides {
-        let refused = || Error::AfterFailures {
-            failures: vec![what_is_wrong(key.as_bstr())],
+        let wrong = |reason| Error::AfterFailures {
+            failures: vec![reason],
             error: Box::new(bad("unable to parse command-line config".to_owned())),
         };
+        let refused = || wrong(what_is_wrong(key.as_bstr()));
+        let is_relative = |value: &BString| !value.starts_with(b"/") && !value.starts_with(b"~");
+        if key.eq_ignore_ascii_case(b"include.path") && value.as_ref().is_some_and(is_relative) {
+            let reason = "relative config includes must come from files";
+            return Err(wrong(reason.to_owned()));
+        }
         let parts = key.to_str().ok().and_then(split_key);
         let (section, subsection, name) = parts.ok_or_else(refused)?;
         let mut section = file
@@ -416,6 +427,9 @@ fn what_is_wrong(key: &BStr) -> String {
 
 fn split_key(key: &str) -> Option<(&str, Option<&str>, &str)> {
     let (section, rest) = key.split_once('.')?;
+    if section.is_empty() {
+        return None;
+    }
     match rest.rsplit_once('.') {
         Some((subsection, name)) => Some((section, Some(subsection), name)),
         None => Some((section, None, rest)),

@@ -174,6 +174,7 @@ impl CheckoutSettings {
         bare: bool,
         hash: gix_hash::Kind,
     ) -> Result<Self> {
+        config.check()?;
         let on = |key: &str| Ok::<_, Error>(config.bool(key)?.unwrap_or(true));
         let off = |key: &str| Ok::<_, Error>(config.bool(key)?.unwrap_or(false));
         let many_files = off("feature.manyFiles")?;

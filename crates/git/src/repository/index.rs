@@ -9,9 +9,10 @@ impl Repository {
     /// The index, with the stat data of its file; `None` if there is none.
     ///
     /// # Errors
-    /// Like [`Index::load`]; and if the index is sparse where the settings ask for a split one: git does
+    /// Like [`Index::load`]; for a value of `index.threads` that is none; and if the index is sparse where the settings ask for a split one: git does
     /// not read that either.
     pub(crate) fn load_index(&self) -> Result<Option<(Index, Stat)>> {
+        self.config().check_index_threads()?;
         let loaded = Index::load(self.index_path(), self.git_dir(), self.hash_kind())?;
         let is_sparse = |(index, _): &(Index, Stat)| index.has_sparse_directories();
         if loaded.as_ref().is_some_and(is_sparse) && self.wants_split_index() == Some(true) {

@@ -185,12 +185,20 @@ fn settings_that_nobody_uses() {
         ".x=y",
     ];
     let steps = settings.map(|setting| {
-        let calls = ["status -s", "ls-files", "worktree list", "checkout", "rev-list --count HEAD", "clean -n", "cat-file -t HEAD"]
-            .map(|words| format!("git -c {setting} {words} 2>/dev/null; echo $?"));
+        let calls = [
+            "status -s",
+            "ls-files",
+            "worktree list",
+            "checkout",
+            "rev-list --count HEAD",
+            "clean -n",
+            "cat-file -t HEAD",
+        ]
+        .map(|words| format!("git -c {setting} {words} 2>/dev/null; echo $?"));
         calls.join("; ")
     });
-    let included = "printf '[core]\nquotePath=false\n' >../inc; touch \"$(printf '\303\244')\"; git ls-files -o; \
-                    git -c include.path=$PLACE/inc ls-files -o; rm ../inc; git clean -fq";
+    let included = "git config -f ../inc core.quotePath false; touch ä; git ls-files -o; git -c include.path=$PLACE/inc ls-files -o; \
+                    rm ../inc; git clean -fq";
     let others = "GIT_CONFIG_PARAMETERS=' ' git checkout; git -c include.path=../x checkout; git -c .x=y checkout; \
                   git --shallow-file= rev-list HEAD 2>&1 | head -1";
     let all = steps.iter().map(String::as_str);

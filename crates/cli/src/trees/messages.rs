@@ -193,14 +193,8 @@ fn describe(
     output: &Output,
 ) -> Result<(), Error> {
     let subject = repository.subject(&repository.commit(id)?);
-    let wish = crate::environment::variable("GIT_PRINT_SHA1_ELLIPSIS");
-    let ellipsis = if wish.is_some_and(|wish| wish.eq_ignore_ascii_case("yes")) {
-        "..."
-    } else {
-        ""
-    };
-    let id = repository.short_id(id)?;
-    output.say(format_args!("{words} {id}{ellipsis} {subject}"));
+    let id = repository.dotted_short_id(id)?;
+    output.say(format_args!("{words} {id} {subject}"));
     Ok(())
 }
 

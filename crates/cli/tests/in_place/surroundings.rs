@@ -63,7 +63,7 @@ fn files_of_the_user_that_cannot_be_read() {
     }
     let Some(other) = as_another() else { return };
     let git = format!("unset GIT_CONFIG_GLOBAL; g() {{ {other} env HOME=$PLACE/home git \"$@\" 2>&1 | grep -v attributes | sort -u; }}; ");
-    let calls = "g rev-list --count HEAD; g ls-files; g ls-files -o --exclude-standard; g clean -n; g stash list; g restore f1";
+    let calls = "g rev-list --count HEAD; g ls-files; g ls-files -o --exclude-standard; g clean -n; g stash list";
     let warned = "g status -s; g checkout -q v1; g checkout -q main";
     let begin = "rm -rf ../home; mkdir -p ../home/.config/git; chmod -R a+rwX . ../home; chmod 755 .. ../..; cd ../home; \
                  touch .gitconfig; cd .config/git; touch config ignore attributes; cd $PLACE/work; ";
@@ -203,6 +203,37 @@ fn settings_that_nobody_uses() {
                   git --shallow-file= rev-list HEAD 2>&1 | head -1";
     let all = steps.iter().map(String::as_str);
     replay(&all.chain([included, others]).collect::<Vec<_>>());
+}
+
+/// A working tree of which nobody could be told goes again; the branch stays, as with git.
+#[test]
+fn a_working_tree_without_an_output() {
+    let hook = "#!/bin/sh\necho hook; git status -s";
+    replay(&[
+        "git worktree add ../w >/dev/full 2>/dev/null; echo $?; git worktree list; ls ..; git worktree add ../w w 2>&1; git worktree remove ../w",
+        &format!("printf '{hook}' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; git worktree add ../v v1 2>&1; \
+                  git worktree remove ../v; rm .git/hooks/post-checkout"),
+    ]);
+}
+
+/// Dots after names of objects.
+#[test]
+fn dots_in_lists() {
+    let calls = [
+        "",
+        "--abbrev",
+        "--abbrev=4",
+        "--abbrev=37",
+        "--abbrev=39",
+        "--abbrev -z",
+        "--patch-with-raw --abbrev",
+    ];
+    let calls = calls.map(|words| format!("git diff-files {words}; git diff-index {words} HEAD~2"));
+    let others = "git reset --hard; git checkout v1; git checkout main; git worktree add ../w v1; git worktree remove ../w";
+    replay(&[&format!(
+        "export GIT_PRINT_SHA1_ELLIPSIS=yes; echo x >>f1; {}; {others}",
+        calls.join("; ")
+    )]);
 }
 
 /// A branch that goes while its log is asked for is no reason to end.

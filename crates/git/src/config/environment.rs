@@ -80,6 +80,8 @@ pub struct Environment {
     pub graft_file: Option<PathBuf>,
     /// `GIT_INDEX_VERSION`: the version of an index that is new. Where that is none, it is 3, as with git.
     pub index_version: Option<i64>,
+    /// `GIT_PRINT_SHA1_ELLIPSIS` is `yes`: shortened names of objects in lists end in dots.
+    pub shows_ellipsis: bool,
     /// `GIT_QUARANTINE_PATH` is set, to whatever: objects that were received are not accepted yet, and no
     /// reference may change.
     pub is_quarantined: bool,
@@ -243,6 +245,9 @@ impl Environment {
             shallow_file: variables.path_or_empty("GIT_SHALLOW_FILE"),
             graft_file: variables.path_or_empty("GIT_GRAFT_FILE"),
             index_version: variables.index_version(),
+            shows_ellipsis: variables
+                .bytes("GIT_PRINT_SHA1_ELLIPSIS")
+                .is_some_and(|wish| wish.eq_ignore_ascii_case(b"yes")),
             is_quarantined: variables.bytes("GIT_QUARANTINE_PATH").is_some(),
             no_fsync: !variables.boolean("GIT_TEST_FSYNC", true)?,
             attr_source: variables.bytes("GIT_ATTR_SOURCE"),
@@ -386,9 +391,13 @@ impl Variables {
     }
 }
 
+/// Settings of the environment are wrong, for this reason.
 fn bad(reason: impl Into<String>) -> Error {
-    Error::Config {
-        reason: reason.into(),
+    Error::AfterFailures {
+        failures: vec![reason.into()],
+        error: Box::new(Error::Config {
+            reason: "unable to parse command-line config".to_owned(),
+        }),
     }
 }
 
@@ -540,7 +549,10 @@ mod tests {
                 "bad boolean environment value 'perhaps' for 'GIT_OPTIONAL_LOCKS'",
             ),
         ] {
-            let error = environment(variables).unwrap_err().to_string();
+            let error = match environment(variables).unwrap_err() {
+                Error::AfterFailures { failures, error } => format!("{failures:?} {error}"),
+                error => error.to_string(),
+            };
             assert!(error.contains(words), "{error}");
         }
     }

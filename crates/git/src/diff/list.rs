@@ -23,7 +23,7 @@ pub(super) fn line(
             // Zeros if there is none, or if it is not known.
             options
                 .digits
-                .show(repository, &id.unwrap_or(repository.null_id()))
+                .show_in_list(repository, &id.unwrap_or(repository.null_id()))
         };
         let (old, new) = (mode(&pair.old), mode(&pair.new));
         let ids = [id(&pair.old)?, id(&pair.new)?];

@@ -27,6 +27,23 @@ impl Digits {
         repository.unique_id(id, self.least(repository))
     }
 
+    /// The same in a list, where dots may follow what is shortened. As in git, there are so many that names
+    /// a little longer than asked for still stand below the others.
+    pub fn show_in_list(self, repository: &Repository, id: &oid) -> Result<String> {
+        let mut shown = self.show(repository, id)?;
+        let (wanted, whole) = (self.least(repository), id.kind().len_in_hex());
+        if !repository.environment().shows_ellipsis || wanted >= whole {
+            return Ok(shown);
+        }
+        if shown.len() + 3 >= whole {
+            return Ok(id.to_string());
+        }
+        let excess = shown.len().saturating_sub(wanted);
+        let dots = if excess <= 2 { 3 - excess } else { 3 };
+        shown.extend(std::iter::repeat_n('.', dots));
+        Ok(shown)
+    }
+
     /// The fewest digits that are shown in `repository`.
     pub(crate) fn least(self, repository: &Repository) -> usize {
         match self {
@@ -46,6 +63,16 @@ impl Repository {
     /// object too.
     pub fn short_id(&self, id: &oid) -> Result<String> {
         Digits::Configured.show(self, id)
+    }
+
+    /// The same where git writes dots after it if `GIT_PRINT_SHA1_ELLIPSIS` asks for them.
+    pub fn dotted_short_id(&self, id: &oid) -> Result<String> {
+        let dots = if self.environment().shows_ellipsis {
+            "..."
+        } else {
+            ""
+        };
+        Ok(self.short_id(id)? + dots)
     }
 
     /// The first `digits` of `id`, or more if they fit another object too.

@@ -310,6 +310,13 @@ impl<'a> Plan<'a> {
                 done: Box::new(done),
             });
         }
+        notice(Notice::Filled(
+            &done,
+            self.head.filter(|_| self.is_filled()),
+        ));
+        if self.options.execution.cancel.is_cancelled() {
+            return Err(made(Error::Interrupted));
+        }
         half_made.finish();
         self.lock_ended(&admin, is_layered, is_mounted)
             .map_err(&made)?;
@@ -488,15 +495,19 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
+    /// Whether files are written.
+    fn is_filled(&self) -> bool {
+        self.options.checkout && !self.orphan
+    }
+
     fn end(&self, done: Done, is_mounted: bool) -> Result<Added> {
         let path = hedgerow_fs::real_path(&self.place.path)?;
-        let is_filled = self.options.checkout && !self.orphan;
-        let hook = match self.named.filter(|_| is_filled) {
+        let hook = match self.named.filter(|_| self.is_filled()) {
             Some(commit) => self.repository.run_post_checkout_of_added(&path, &commit)?,
             None => None,
         };
         Ok(Added {
-            head: self.head.filter(|_| is_filled),
+            head: self.head.filter(|_| self.is_filled()),
             path,
             done,
             is_mounted,

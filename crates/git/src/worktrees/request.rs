@@ -31,6 +31,9 @@ pub enum Notice<'a> {
     Warning(&'a str),
     /// The new branch follows another one.
     Follows(&'a crate::checkout::BranchStart),
+    /// The files are written, of the commit that is checked out if there is one; hooks run next. Whoever
+    /// cancels now finds everything removed again.
+    Filled(&'a crate::checkout::Done, Option<ObjectId>),
 }
 
 /// What a working tree will have checked out.

@@ -1,7 +1,6 @@
 //! `hedgerow worktree add`.
 
 use super::{bytes, wish, Links};
-use crate::environment;
 use crate::failure::{Failure, FATAL};
 use crate::global::Global;
 use crate::output::Output;
@@ -19,6 +18,7 @@ use hedgerow::worktrees::{
 };
 use hedgerow::{Execution, ObjectId, Repository, Stage};
 use hedgerow_fs::Exit;
+use hedgerow_fs::StandardOutput;
 use std::ffi::OsString;
 use std::time::Instant;
 
@@ -106,14 +106,18 @@ pub fn run(
     let mut failed = None;
     let added = add(repository, &options, &mut |notice| {
         let told = tell(repository, &options, &notice, global, output);
-        failed = failed.take().or(told.err());
+        if let Err(error) = told {
+            // A working tree that nobody could be told of goes again.
+            options.execution.cancel.cancel();
+            failed.get_or_insert(error);
+        }
     });
     drop(meter);
     if let Some(error) = failed {
         return Err(error.into());
     }
     match added {
-        Ok(added) => finish(repository, &added, started, global, output),
+        Ok(added) => finish(&added, started, global, output),
         Err(failure) => refuse(failure, repository, output),
     }
 }
@@ -194,7 +198,8 @@ fn tell(
     global: &Global,
     output: &Output,
 ) -> Result<(), Error> {
-    let is_grave = matches!(notice, Notice::Warning(_) | Notice::NotACommit(..));
+    use Notice::{Filled, NotACommit, Warning};
+    let is_grave = matches!(notice, Warning(_) | NotACommit(..) | Filled(..));
     if global.quiet && !is_grave {
         return Ok(());
     }
@@ -230,6 +235,16 @@ fn tell(
             };
             output.say(format_args!("Preparing worktree ({what})"));
         }
+        Notice::Filled(done, head) => {
+            tell_done(done, output);
+            if let Some(id) = head.filter(|_| !global.quiet) {
+                let subject = repository.subject(&repository.commit(&id)?);
+                let id = repository.dotted_short_id(&id)?;
+                let line = format!("HEAD is now at {id} {subject}");
+                output.data(format!("{}\n", line.trim_end()).as_bytes());
+                StandardOutput::finish()?;
+            }
+        }
         Notice::Warning(text) | Notice::NotMounted(text) => output.warn(text),
         Notice::Follows(start) => {
             if let Some(followed) = &start.follows {
@@ -241,22 +256,11 @@ fn tell(
 }
 
 fn finish(
-    repository: &Repository,
     added: &Added,
     started: Instant,
     global: &Global,
     output: &Output,
 ) -> Result<u8, Failure> {
-    tell_done(&added.done, output);
-    if let Some(id) = added.head.filter(|_| !global.quiet) {
-        let subject = repository.subject(&repository.commit(&id)?);
-        let wish = environment::variable("GIT_PRINT_SHA1_ELLIPSIS");
-        let is_wanted = wish.is_some_and(|wish| wish.eq_ignore_ascii_case("yes"));
-        let ellipsis = if is_wanted { "..." } else { "" };
-        let id = repository.short_id(&id)?;
-        let line = format!("HEAD is now at {id}{ellipsis} {subject}");
-        output.data(format!("{}\n", line.trim_end()).as_bytes());
-    }
     if added.done.written > 0 {
         output.for_people(global, summary(&added.done, started.elapsed()));
     }

@@ -160,12 +160,12 @@ impl Repository {
     /// Refuses all changes while objects that were received are not accepted: a reference would lead to
     /// what may be gone.
     fn refuse_quarantine(&self) -> Result<()> {
-        match self.environment.is_quarantined {
-            true => Err(Error::Setup {
+        if self.environment.is_quarantined {
+            return Err(Error::Setup {
                 reason: "ref updates forbidden inside quarantine environment".into(),
-            }),
-            false => Ok(()),
+            });
         }
+        Ok(())
     }
 
     /// How references are written here.

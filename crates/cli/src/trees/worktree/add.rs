@@ -239,7 +239,7 @@ fn tell(
             tell_done(done, output);
             if let Some(id) = head.filter(|_| !global.quiet) {
                 let subject = repository.subject(&repository.commit(&id)?);
-                let id = repository.dotted_short_id(&id)?;
+                let id = repository.short_id(&id)?;
                 let line = format!("HEAD is now at {id} {subject}");
                 output.data(format!("{}\n", line.trim_end()).as_bytes());
                 StandardOutput::finish()?;

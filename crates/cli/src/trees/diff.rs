@@ -231,8 +231,8 @@ impl<'a> Run<'a> {
 
     /// Shows what was found; `in_files`: contents may be in the working tree.
     fn tell(&self, found: Differences, in_files: bool) -> Result<u8, Failure> {
-        let failures = found.failures.iter();
-        failures.for_each(|failure| self.output.error(failure));
+        found.warnings.iter().for_each(|it| self.output.warn(it));
+        found.failures.iter().for_each(|it| self.output.error(it));
         let (repository, execution) = (&self.repository, &self.execution);
         let settings = Settings::Plumbing;
         let mut options =

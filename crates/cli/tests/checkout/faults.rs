@@ -220,6 +220,51 @@ fn a_failing_question_about_a_file() {
     fail_each("stat", &[EIO, ESTALE]);
 }
 
+/// Like git: a file that gives no answer counts as changed. Only what would overwrite it is refused.
+#[test]
+fn a_file_that_gives_no_answer_is_in_nobodys_way() {
+    let scene = Scene::new();
+    let r = &scene.repository;
+    let (mut kept, mut refused) = (0, 0);
+    for (words, kind) in [
+        (&["checkout", "other"][..], "stat"),
+        (&["reset", "-q"], "stat"),
+        (&["reset", "-q"], "open"),
+        (&["reset", "other"], "stat"),
+    ] {
+        for number in 1.. {
+            let fault = format!("{kind}:{number}:{EIO}");
+            let outcome = r.hedgerow_with(words, &[("HEDGEROW_TEST_FAULT", &fault)]);
+            let what = format!("{words:?} {fault}: {outcome:?}");
+            let files = ["same", "changes", "goes/away", "goes/too"];
+            let names = |end: &str| {
+                let mut paths = files.iter();
+                paths.any(|path| outcome.stderr.contains(&format!("'{path}'{end}")))
+            };
+            if words[0] == "reset" {
+                assert!(!names(""), "{what}");
+            } else if names(" could not be asked whether it is changed: Input/output error") {
+                assert_eq!(outcome.code, 0, "{what}");
+                assert!(r.tree() == scene.new, "{what}");
+                kept += 1;
+            } else if outcome.stderr.contains("would be overwritten") {
+                assert_eq!(outcome.code, 1, "{what}");
+                assert!(r.tree() == scene.old, "{what}");
+                refused += 1;
+            }
+            r.git(&["reset", "-q", "--hard"]);
+            r.git(&["checkout", "-q", "-f", "main"]);
+            r.git(&["clean", "-q", "-f", "-d"]);
+            let (_, seen) = outcome.stderr.split_once("saw ").expect(&what);
+            let seen = seen.split(' ').next().and_then(|seen| seen.parse().ok());
+            if seen < Some(number) {
+                break;
+            }
+        }
+    }
+    assert!(kept > 0 && refused > 2, "{kept} {refused}");
+}
+
 #[test]
 fn a_failing_opening() {
     fail_each("open", &[EACCES, ESTALE]);

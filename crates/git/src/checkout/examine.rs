@@ -6,7 +6,7 @@ use super::transition::Transition;
 use super::update::Way;
 use crate::index::{Entry, Index};
 use crate::worktree::compare::Refreshed;
-use crate::worktree::state::{states, states_of, State};
+use crate::worktree::state::{states, states_of, Found, State};
 use crate::worktree::OldIndex;
 use crate::Result;
 use bstr::BStr;
@@ -14,20 +14,34 @@ use hedgerow_fs::{FileKind, Timestamp};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The state of every file of the index, and the files that were read and found unchanged.
-pub(super) fn examine(
-    session: &Session<'_>,
-    way: Way,
-    old: &OldIndex,
-) -> Result<(Vec<State>, Vec<Refreshed>)> {
+/// What was found of the files of an index.
+#[derive(Default)]
+pub(super) struct Examined {
+    /// The state of each row.
+    pub states: Vec<State>,
+    /// The files that were read and found unchanged.
+    pub refreshed: Vec<Refreshed>,
+    /// Why files could not be examined; their states are unknown.
+    pub unanswered: Vec<hedgerow_fs::Error>,
+}
+
+/// Looks at every file of the index. One that gives no answer counts as changed, as with git: it is in
+/// nobody's way unless it is to be overwritten.
+pub(super) fn examine(session: &Session<'_>, way: Way, old: &OldIndex) -> Result<Examined> {
     if session.trusts_index {
-        return Ok((trusted_states(&old.index), Vec::new()));
+        return Ok(Examined {
+            states: trusted_states(&old.index),
+            ..Examined::default()
+        });
     }
     let mut rules = session.rules(old);
     // Git compares whole seconds, and refreshes the index only before a switch: elsewhere other
     // stat data are a change, whatever the file holds.
     rules.stat.nanoseconds &= matches!(way, Way::Switch | Way::Overwrite);
-    let mut states = states(session, &old.index, &rules)?;
+    let Found {
+        mut states,
+        unknown,
+    } = states(session, &old.index, &rules)?;
     trust_stat(&mut states, &old.index, |entry| {
         let flags = entry.flags;
         // What is only to be added later is a change, whatever the file holds.
@@ -41,9 +55,15 @@ pub(super) fn examine(
             }
         }
     }
-    let refreshed = settle(session, &mut states, &old.index)?;
+    let settled = session.settle(&mut states, &old.index, None)?;
     forget_behind_links(session, &mut states, &old.index)?;
-    Ok((states, refreshed))
+    let mut unanswered = settled.unanswered;
+    unanswered.extend(unknown.into_iter().map(|(_, error)| error));
+    Ok(Examined {
+        states,
+        refreshed: settled.clean,
+        unanswered,
+    })
 }
 
 /// The states of files that are as the index has them.
@@ -107,12 +127,12 @@ pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&En
     }
 }
 
-/// Marks racy files that were read and found changed. The new index file's timestamp makes them
+/// Marks racy files that were read and found changed, or could not be read. The new index file's timestamp makes them
 /// look old, so they would never be read again.
 pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State]) {
     let kept_from = &next.kept_from;
     let is_modified =
-        |row: usize| kept_from[row].is_some_and(|from| states[from as usize] == State::Modified);
+        |row: usize| kept_from[row].is_some_and(|from| may_differ(states[from as usize]));
     next.index.smudge_racily_clean(old.mtime, is_modified);
 }
 
@@ -133,10 +153,14 @@ pub(crate) fn smudge_unexamined(
         return Ok(());
     }
     let rules = session.rules_since(old_mtime);
-    let mut states = states_of(session, index, &rules, |row| racy[row])?;
-    // What cannot be read stays suspect.
+    let mut states = states_of(session, index, &rules, |row| racy[row])?.states;
     session.settle(&mut states, index, None)?;
-    let is_modified = |state: State| state == State::Modified || state.may_be_read();
-    index.smudge_racily_clean(old_mtime, |row| racy[row] && is_modified(states[row]));
+    index.smudge_racily_clean(old_mtime, |row| racy[row] && may_differ(states[row]));
     Ok(())
+}
+
+/// Whether a file that was examined may differ from its entry although their stat data match: it does,
+/// or could not be read.
+pub(crate) fn may_differ(state: State) -> bool {
+    matches!(state, State::Modified | State::Unknown) || state.may_be_read()
 }

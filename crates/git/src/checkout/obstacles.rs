@@ -288,7 +288,7 @@ impl Inquiry<'_> {
             PathState::Present(stat) if stat.kind == FileKind::Directory => Place::Directory as u8,
             PathState::Present(_) => Place::File as u8,
         };
-        let (bytes, _) = survey(
+        let found = survey(
             self.root,
             count,
             |at| path(at).as_ref(),
@@ -301,7 +301,8 @@ impl Inquiry<'_> {
             3 => Place::Blocked,
             _ => Place::Free,
         };
-        Ok(bytes.into_iter().map(place).collect())
+        let bytes = found.answered()?.verdicts.into_iter();
+        Ok(bytes.map(place).collect())
     }
 
     fn judge(

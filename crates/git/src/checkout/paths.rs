@@ -581,7 +581,8 @@ impl Plan<'_> {
         let rules = session.rules(self.old);
         // Racy entries get new stat data, so it must be known whether their files changed.
         let is_asked = |row: usize| chosen[row].1 || index.is_racy(row, self.old.mtime);
-        let mut states = states_of(session, &index, &rules, is_asked)?;
+        let found = states_of(session, &index, &rules, is_asked)?;
+        let mut states = found.answered()?.states;
         trust_stat(&mut states, &index, |_| true);
         let is_read = |row: &usize| chosen[*row].1 && states[*row].may_be_read();
         let read: Vec<usize> = (0..states.len()).filter(is_read).collect();

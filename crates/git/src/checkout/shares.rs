@@ -81,7 +81,7 @@ pub(super) fn is_finished(
     if known.as_ref().and_then(CacheTree::root_id) != tree.as_ref() {
         return Ok(false);
     }
-    let (states, _) = examine(session, Way::Switch, old)?;
+    let states = examine(session, Way::Switch, old)?.states;
     let is_there = |(state, entry): (&State, &Entry)| match state {
         State::Clean => true,
         State::Absent | State::Blocked => entry.flags.skip_worktree,
@@ -264,16 +264,17 @@ pub(super) fn adopt(session: &Session<'_>, old: &OldIndex, next: &mut Transition
         state as u8
     };
     let path = |at: usize| index.path(entry(at)).as_ref();
-    let (found, report) = survey(&session.root, writes.len(), path, judge, &session.engine())?;
+    let found = survey(&session.root, writes.len(), path, judge, &session.engine())?;
+    let found = found.answered()?;
     let mut states = vec![State::Clean; index.entries().len()];
-    for (write, found) in writes.iter().zip(found) {
+    for (write, found) in writes.iter().zip(found.verdicts) {
         states[write.row as usize] = State::from_byte(found);
     }
     let mut stats = stats.into_inner().unwrap_or_else(PoisonError::into_inner);
     let settled = session.settle(&mut states, index, None)?;
     stats.extend(settled.clean);
     let mut done = Done::default();
-    done.note(&report);
+    done.note(&found.report);
     for write in writes {
         let row = write.row as usize;
         if let Some(what) = wrong(states[row]) {

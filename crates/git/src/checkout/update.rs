@@ -1,7 +1,7 @@
 //! Moving the working tree and the index from one tree to another.
 
 use super::carry_out::{act, check, Before, Checked};
-use super::examine::examine;
+use super::examine::{examine, Examined};
 use super::from_known::changes_from;
 use super::obstacles::Untracked;
 use super::outcome::{Done, LocalChange, Outcome};
@@ -16,14 +16,14 @@ use super::submodules::list_differing;
 use super::transition::{transition, Effect, Rules, Start, Transition};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::Difference;
-use crate::worktree::compare::Refreshed;
 use crate::worktree::sparse::SparsePatterns;
 use crate::worktree::state::State;
 use crate::worktree::{known_tree, OldIndex};
 use crate::Result;
-use bstr::{BStr, BString};
+use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use std::collections::{BTreeSet, HashMap};
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 /// Whoever waits so long for a lock gives others the time to save a file.
@@ -125,7 +125,7 @@ pub(crate) fn update_amending(
         act(session, &before, next, checked)?
     };
     let Decision {
-        states, mut next, ..
+        found, mut next, ..
     } = decision;
     done.warnings.extend(session.sparse_warnings()?);
     if (job.needs_all || job.share == Share::Finish) && done.unwritten > 0 {
@@ -157,7 +157,7 @@ pub(crate) fn update_amending(
     if let Some(amended) = amend(&next.index)? {
         next.index = amended;
     }
-    finish(session, job, &old.index, &mut next, &states, &mut done)?;
+    finish(session, job, &old.index, &mut next, &found, &mut done)?;
     if job.share == Share::Finish {
         done.warnings.extend(forget_notes(session));
     }
@@ -166,8 +166,7 @@ pub(crate) fn update_amending(
 
 /// What is to be done, from what was found.
 struct Decision {
-    states: Vec<State>,
-    refreshed: Vec<Refreshed>,
+    found: Examined,
     rules: Rules,
     sparse: bool,
     next: Transition,
@@ -180,7 +179,8 @@ fn decide(
     old: &OldIndex,
     sparse: Option<&SparsePatterns>,
 ) -> Result<Decision> {
-    let (states, refreshed) = examine(session, job.way, old)?;
+    let found = examine(session, job.way, old)?;
+    let states = &found.states;
     let (rules, changes) = plan(session, job, old)?;
     let written = changes.changes().iter().map(|change| changes.path(change));
     let written: BTreeSet<&BStr> = written
@@ -195,7 +195,7 @@ fn decide(
     };
     let mut next = transition(&Start {
         index: &old.index,
-        states: &states,
+        states,
         changes: &changes,
         rules,
         is_excluded: &excludes,
@@ -207,14 +207,13 @@ fn decide(
         next.must_be_absent = gone(session, job)?;
     }
     if let (Way::Keep, Some(tree)) = (job.way, job.new) {
-        refuse_held(session, tree, &old.index, &states, &mut next)?;
+        refuse_held(session, tree, &old.index, states, &mut next)?;
     }
     if let Share::Of(shard) = job.share {
         keep_share(&mut next, shard);
     }
     Ok(Decision {
-        states,
-        refreshed,
+        found,
         rules,
         sparse: sparse.is_some(),
         next,
@@ -230,8 +229,8 @@ impl Decision {
     ) -> (Before<'d>, &'d mut Transition) {
         let before = Before {
             old,
-            states: &self.states,
-            refreshed: &self.refreshed,
+            states: &self.found.states,
+            refreshed: &self.found.refreshed,
             rules: self.rules,
             untracked: job.untracked,
             sparse: self.sparse,
@@ -329,16 +328,16 @@ fn finish(
     job: &Move<'_>,
     old: &Index,
     next: &mut Transition,
-    states: &[State],
+    found: &Examined,
     done: &mut Done,
 ) -> Result<()> {
     next.index
         .set_cache_tree(cache_tree(session, old, &next.index));
     if job.list_changes {
         if let Some(new) = job.new {
-            done.local_changes = local_changes(session, next, states, new)?;
+            done.local_changes = local_changes(session, next, &found.states, new)?;
         }
-        done.warnings.extend(unknown(next, states));
+        done.warnings.extend(unknown(next, found));
     }
     let warning = session
         .write_index(&next.index, true)
@@ -351,13 +350,19 @@ fn finish(
 }
 
 /// Warnings about kept files whose state could not be determined.
-fn unknown(next: &Transition, states: &[State]) -> Vec<String> {
+fn unknown(next: &Transition, found: &Examined) -> Vec<String> {
+    let reasons = found.unanswered.iter();
+    let reasons: HashMap<_, _> = reasons
+        .map(|error| (error.path.as_os_str().as_bytes(), error))
+        .collect();
     let rows = next.index.entries().iter().zip(&next.kept_from);
-    let unknown =
-        rows.filter(|(_, from)| from.is_some_and(|from| states[from as usize] == State::Unknown));
+    let is_unknown = |from: u32| found.states[from as usize] == State::Unknown;
+    let unknown = rows.filter(|(_, from)| from.is_some_and(is_unknown));
     let warning = |(entry, _): (&Entry, _)| {
         let path = next.index.path(entry);
-        format!("'{path}' could not be asked whether it is changed")
+        let reason = reasons.get(path.as_bytes()).map(|error| error.reason());
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        format!("'{path}' could not be asked whether it is changed{reason}")
     };
     unknown.map(warning).collect()
 }

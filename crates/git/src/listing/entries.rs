@@ -6,7 +6,7 @@ use super::Selection;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::status::exclusion::Rules;
-use crate::worktree::state::{state, states_of, State, StateRules};
+use crate::worktree::state::{state, states_of, Found, State, StateRules};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
 use bstr::BStr;
@@ -117,13 +117,18 @@ fn states(
     };
     let mut rules = worktree.rules(old);
     rules.stat.nanoseconds = false;
-    let mut states = states_of(worktree, index, &rules, is_asked)?;
+    let Found {
+        mut states,
+        unknown,
+    } = states_of(worktree, index, &rules, is_asked)?;
+    let unknown = unknown.iter().map(|(row, error)| {
+        let path = index.path(&entries[*row]);
+        format!("cannot lstat '{path}': {}", error.reason())
+    });
+    listed.failures.extend(unknown);
     for (row, state) in states.iter_mut().enumerate() {
         if !is_asked(row) {
             *state = State::Clean;
-        } else if *state == State::Unknown {
-            let path = index.path(&entries[row]);
-            listed.failures.push(format!("cannot lstat '{path}'"));
         } else if entries[row].flags.assume_valid && !is_gone(*state) {
             *state = State::Clean;
         } else if entries[row].flags.intent_to_add && !is_gone(*state) {

@@ -51,7 +51,8 @@ pub(crate) fn apply(
     session.include_present(&mut old)?;
     let matcher = rules.matcher(repository.settings().ignore_case);
     let state_rules = session.rules(&old);
-    let mut states = states(&session, &old.index, &state_rules)?;
+    let found = states(&session, &old.index, &state_rules)?;
+    let mut states = found.answered()?.states;
     trust_stat(&mut states, &old.index, |_| true);
     settle(&session, &mut states, &old.index)?;
     let (mut next, left) = transition(&session, &old, &states, &matcher)?;

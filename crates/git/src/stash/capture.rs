@@ -10,6 +10,7 @@ use crate::worktree::attribute_files::{directories_above, Direction};
 use crate::worktree::compare::{Comparison, Refreshed};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{states_of, State};
+use crate::worktree::survey::Unknown;
 use crate::worktree::OldIndex;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -29,6 +30,8 @@ pub(super) struct Changes {
     pub old: OldIndex,
     /// The state of the file of each entry that the pathspecs match.
     pub states: Vec<State>,
+    /// Why the states of rows are unknown.
+    unknown: Unknown,
     /// For each entry, whether the pathspecs match it.
     pub is_meant: Vec<bool>,
     /// How the index differs from HEAD, where the pathspecs match.
@@ -60,9 +63,9 @@ fn changed_although_held(
     let rows = staged.changes.iter().filter_map(row).filter(is_held);
     let mut held: BTreeSet<usize> = rows.collect();
     if !held.is_empty() {
-        let mut states = states_of(session, index, &session.rules(old), |row| {
-            held.contains(&row)
-        })?;
+        let rules = session.rules(old);
+        let found = states_of(session, index, &rules, |row| held.contains(&row))?;
+        let mut states = found.answered()?.states;
         settle(session, &mut states, index)?;
         held.retain(|row| {
             let state = states[*row];
@@ -109,7 +112,8 @@ impl Changes {
         };
         let rules = session.rules(&old);
         let engine = session.engine();
-        let mut states = states_of(session, &old.index, &rules, is_asked)?;
+        let found = states_of(session, &old.index, &rules, is_asked)?.answered()?;
+        let (mut states, unknown) = (found.states, found.unknown);
         let refreshed = settle(session, &mut states, &old.index)?;
         for (row, state) in states.iter_mut().enumerate() {
             if !is_asked(row) {
@@ -127,6 +131,7 @@ impl Changes {
         Ok(Changes {
             old,
             states,
+            unknown,
             is_meant,
             staged,
             is_staged,
@@ -134,6 +139,14 @@ impl Changes {
             held,
             refreshed,
         })
+    }
+
+    /// Why the state of the file of the entry `row` is unknown, as a message.
+    pub(super) fn why_unknown(&self, row: usize) -> String {
+        let mut unknown = self.unknown.iter();
+        let error = unknown.find_map(|(at, error)| (*at == row).then_some(error));
+        let path = self.old.index.path(&self.old.index.entries()[row]);
+        error.map_or_else(|| format!("cannot stat '{path}'"), ToString::to_string)
     }
 
     /// Whether the file of the staged entry `row` has what no entry gets.
@@ -285,9 +298,8 @@ impl Changes {
             match self.states[row] {
                 // Whatever is recorded for it could be wrong.
                 State::Unknown => {
-                    return Err(Error::Setup {
-                        reason: format!("cannot stat '{path}'"),
-                    });
+                    let reason = self.why_unknown(row);
+                    return Err(Error::Setup { reason });
                 }
                 State::Directory => {}
                 // Like git, which keeps what is staged and in no commit: its file is gone, so the

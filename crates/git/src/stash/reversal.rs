@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
             let misfit = match (change.index, change.head) {
                 (Some(version), _) if version.mode == Mode::Gitlink => None,
                 (Some(version), _) => {
-                    let (entry, state) = self.entry(path);
+                    let (row, entry, state) = self.entry(path);
                     match state {
                         _ if entry.flags.skip_worktree => Some(absent(path)),
                         State::Clean | State::Unchanged => None,
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
                         State::TypeChanged | State::Directory => {
                             Some(format!("{path}: wrong type"))
                         }
-                        State::Unknown => Some(format!("cannot stat '{path}'")),
+                        State::Unknown => Some(self.changes.why_unknown(row)),
                         State::Suspect | State::Touched | State::Modified => {
                             wanted.push((change, version));
                             None
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
         self.patch(&wanted)
     }
 
-    fn entry(&self, path: &BStr) -> (Entry, State) {
+    fn entry(&self, path: &BStr) -> (usize, Entry, State) {
         let index = &self.changes.old.index;
         let row = index.find(path, crate::index::Stage::Merged);
         let row = row.expect("what is staged is in the index");
@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
         } else {
             self.changes.states[row]
         };
-        (index.entries()[row], state)
+        (row, index.entries()[row], state)
     }
 
     /// Takes what is staged out of files with other changes.

@@ -5,6 +5,7 @@
 
 use super::model::{ChangeKind, IgnoreSubmodules, UntrackedFiles, Version};
 use super::options::Options as StatusOptions;
+use super::remarks::Warning;
 use super::scan::Scanned;
 use super::sparse::{self, Form};
 use super::sparse_trees::Compared;
@@ -87,6 +88,8 @@ pub struct Differences {
     pub list: Vec<Difference>,
     /// Errors of system calls; the paths concerned are missing from the list.
     pub failures: Vec<String>,
+    /// What permissions do not allow to examine; these paths are missing, too.
+    pub warnings: Vec<String>,
 }
 
 /// How the working tree differs from the index: git-diff-files(1).
@@ -98,9 +101,9 @@ pub fn index_differences(repository: &Repository, options: &Options) -> Result<D
     let mut old = worktree.read_index()?;
     worktree.include_present(&mut old)?;
     let mut found = Differences::default();
-    let rows = changed_rows(&worktree, &old, options, &mut found)?;
     let index = &old.index;
     let pathspecs = pathspecs(repository, options)?;
+    let rows = changed_rows(&worktree, &old, options, pathspecs.as_ref(), &mut found)?;
     for change in &rows {
         let first = &index.entries()[change.row as usize];
         let path = index.path(first);
@@ -165,8 +168,10 @@ fn differences_from(
     let index = &old.index;
     let mut found = Differences::default();
     let mut pairs = pairs(repository, index, tree, &worktree)?;
+    let pathspecs = pathspecs(repository, options)?;
     if !options.cached {
-        for change in changed_rows(&worktree, &old, options, &mut found)? {
+        let rows = changed_rows(&worktree, &old, options, pathspecs.as_ref(), &mut found)?;
+        for change in rows {
             compare_with_file(index, &change, options, &mut pairs);
         }
         // In conflicts, all that differs is in the working tree.
@@ -174,7 +179,6 @@ fn differences_from(
     }
     let hides_all = options.ignore_submodules == Some(IgnoreSubmodules::All);
     let is_link = |side: Option<DifferenceSide>| side.is_none_or(|it| it.mode == Mode::Gitlink);
-    let pathspecs = pathspecs(repository, options)?;
     let mut trees = BTreeMap::new();
     if options.lists_trees && form == Form::Sparse {
         let directories = old.sparse_directories.as_deref().unwrap_or_default();
@@ -347,6 +351,7 @@ fn changed_rows(
     worktree: &Worktree<'_>,
     old: &OldIndex,
     options: &Options,
+    pathspecs: Option<&Pathspecs>,
     found: &mut Differences,
 ) -> Result<Vec<UnstagedChange>> {
     let (index, repository) = (&old.index, worktree.repository);
@@ -374,9 +379,26 @@ fn changed_rows(
             judged as u8
         }
     };
-    let (verdicts, _) = survey(&worktree.root, asked.len(), path, judge, &worktree.engine())?;
+    let surveyed = survey(&worktree.root, asked.len(), path, judge, &worktree.engine())?;
+    let is_meant = |at: usize| {
+        let entry = &entries[asked[at]];
+        let flags = entry.flags;
+        let is_held = flags.assume_valid || flags.skip_worktree;
+        !is_held && fits(pathspecs, index.path(entry), entry.mode)
+    };
+    let unknown = surveyed.unknown.into_iter();
+    let unknown = unknown.filter(|(at, _)| is_meant(*at));
+    let mut unknown: Vec<_> = unknown
+        .map(|(at, error)| {
+            let path = index.path(&entries[asked[at]]).to_owned();
+            Warning::new(path, error.to_string(), &error.source)
+        })
+        .collect();
+    // The stages of a path in conflict are all asked for.
+    unknown.dedup();
+    (found.failures, found.warnings) = Warning::parted(unknown);
     let mut judged = vec![State::Clean; entries.len()];
-    for (row, verdict) in asked.iter().zip(verdicts) {
+    for (row, verdict) in asked.iter().zip(surveyed.verdicts) {
         judged[*row] = State::from_byte(verdict);
     }
     let mut scanned = Scanned {

@@ -75,7 +75,7 @@ impl Quiet {
             return Ok(quiet);
         };
         if !monitored {
-            let states = states(worktree, &old.index, rules)?;
+            let states = states(worktree, &old.index, rules)?.states;
             quiet.unchanged = unchanged(&old.index, |_, row| states[row] == State::Clean);
         }
         let paths = cache.paths();
@@ -200,9 +200,9 @@ fn unmoved(
         _ => 0,
     };
     let path = |at: usize| paths[rows[at]].as_slice();
-    let (verdicts, _) = survey(&worktree.root, rows.len(), path, judge, &worktree.engine())?;
+    let found = survey(&worktree.root, rows.len(), path, judge, &worktree.engine())?;
     let mut valid = vec![false; paths.len()];
-    for (row, verdict) in rows.iter().zip(verdicts) {
+    for (row, verdict) in rows.iter().zip(found.verdicts) {
         valid[*row] = verdict == 1;
     }
     if let Some(first) = valid.first_mut() {

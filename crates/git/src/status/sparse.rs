@@ -60,8 +60,8 @@ fn any_directory(worktree: &Worktree<'_>, paths: &[&[u8]]) -> Result<bool> {
         PathState::Absent | PathState::Unknown => 0,
     };
     let path = |at: usize| paths[at];
-    let (verdicts, _) = survey(&worktree.root, paths.len(), path, judge, &worktree.engine())?;
-    Ok(verdicts.contains(&1))
+    let found = survey(&worktree.root, paths.len(), path, judge, &worktree.engine())?;
+    Ok(found.answered()?.verdicts.contains(&1))
 }
 
 /// The share of index files that should be present; `None` without a sparse checkout or without

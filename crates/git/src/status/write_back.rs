@@ -57,9 +57,13 @@ pub(super) fn write_back(
     }
     let top = worktree.repository.require_work_tree()?;
     let is_hidden = |(row, entry): (usize, &Entry)| {
-        let modified = scanned.states.get(row) == Some(&State::Modified);
-        if !modified || !old.index.is_racy(row, old.mtime) {
+        if !old.index.is_racy(row, old.mtime) {
             return None;
+        }
+        match scanned.states.get(row)? {
+            State::Modified => {}
+            State::Unknown => return Some(row),
+            _ => return None,
         }
         // A different size remains visible, so the entry is kept. If its size were cleared, git
         // would compare contents and might find them equal after conversion, which it does not

@@ -207,8 +207,9 @@ impl Worktree<'_> {
             PathState::Present(_) | PathState::Unknown => 1,
         };
         let path = |at: usize| places[at].0.as_slice();
-        let (there, _) = survey(&self.root, places.len(), path, is_there, &self.engine())?;
-        let there = places.iter().zip(there).filter(|(_, there)| *there != 0);
+        let found = survey(&self.root, places.len(), path, is_there, &self.engine())?;
+        let there = places.iter().zip(found.answered()?.verdicts);
+        let there = there.filter(|(_, there)| *there != 0);
         self.files_in(there.map(|((_, directory), _)| *directory).collect())
     }
 

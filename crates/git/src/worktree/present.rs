@@ -41,8 +41,8 @@ impl Worktree<'_> {
             PathState::Blocked => u8::from(is_there(top, path(at), b"")),
             PathState::Absent | PathState::Unknown => 0,
         };
-        let (verdicts, _) = survey(&self.root, rows.len(), path, judge, &self.engine())?;
-        let pairs = rows.iter().zip(verdicts);
+        let found = survey(&self.root, rows.len(), path, judge, &self.engine())?;
+        let pairs = rows.iter().zip(found.answered()?.verdicts);
         Ok(pairs
             .filter_map(|(row, verdict)| (verdict == 1).then_some(*row))
             .collect())

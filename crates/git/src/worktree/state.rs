@@ -1,6 +1,6 @@
 //! The state of files of the working tree relative to their index entries.
 
-use super::survey::{survey, PathState};
+use super::survey::{refuse_unanswered, survey, PathState, Unknown};
 use super::Worktree;
 use crate::index::{Entry, EntryStat, Index, Mode, StatRules};
 use crate::monitor;
@@ -89,12 +89,27 @@ pub(crate) struct StateRules {
 /// has it: for that, the index of the image is read.
 const WORTH_ASKING: usize = 1000;
 
+/// What was found at the paths of an index.
+pub(crate) struct Found {
+    /// The state of each row.
+    pub states: Vec<State>,
+    /// Why states are unknown, ascending by row; of the stages of a path, the first.
+    pub unknown: Unknown,
+}
+
+impl Found {
+    /// For those who can do nothing without an answer.
+    ///
+    /// # Errors
+    /// See [`refuse_unanswered`].
+    pub(crate) fn answered(mut self) -> Result<Found> {
+        refuse_unanswered(&mut self.unknown)?;
+        Ok(self)
+    }
+}
+
 /// The state of every entry of `index`, in index order.
-pub(crate) fn states(
-    worktree: &Worktree<'_>,
-    index: &Index,
-    rules: &StateRules,
-) -> Result<Vec<State>> {
+pub(crate) fn states(worktree: &Worktree<'_>, index: &Index, rules: &StateRules) -> Result<Found> {
     states_of(worktree, index, rules, |_| true)
 }
 
@@ -104,24 +119,24 @@ pub(crate) fn states_of(
     index: &Index,
     rules: &StateRules,
     is_asked: impl Fn(usize) -> bool,
-) -> Result<Vec<State>> {
+) -> Result<Found> {
     let asked = (0..index.entries().len()).filter(|row| is_asked(*row));
     let as_in_image = files_as_in_image(worktree, index, asked.count());
     let is_known = |row: usize| as_in_image.get(row) == Some(&true);
     let is_looked_at = |row: usize| is_asked(row) && !is_known(row);
-    let mut states = states_at(
+    let mut found = states_at(
         &worktree.root,
         index,
         rules,
         is_looked_at,
         &worktree.engine(),
     )?;
-    for (row, state) in states.iter_mut().enumerate() {
+    for (row, state) in found.states.iter_mut().enumerate() {
         if is_known(row) && is_asked(row) {
             *state = State::Clean;
         }
     }
-    Ok(states)
+    Ok(found)
 }
 
 /// For each entry of `index` whether its file is known to be unchanged because the image of a mounted
@@ -140,7 +155,7 @@ pub(crate) fn states_at(
     rules: &StateRules,
     is_asked: impl Fn(usize) -> bool,
     options: &Options,
-) -> Result<Vec<State>> {
+) -> Result<Found> {
     let entries = index.entries();
     let path_of = |row: usize| index.path(&entries[row]);
     let mut firsts: Vec<usize> = (0..entries.len()).filter(|row| is_asked(*row)).collect();
@@ -156,9 +171,9 @@ pub(crate) fn states_at(
         PathState::Present(stat) => state(&entries[firsts[at]], stat, rules) as u8,
     };
     let path = |at: usize| path_of(firsts[at]).as_ref();
-    let (verdicts, _) = survey(root, firsts.len(), path, judge, options)?;
+    let surveyed = survey(root, firsts.len(), path, judge, options)?;
     let mut states = vec![State::Unknown; entries.len()];
-    for (first, verdict) in firsts.iter().zip(verdicts) {
+    for (first, verdict) in firsts.iter().zip(surveyed.verdicts) {
         states[*first] = State::from_byte(verdict);
         let mut row = first + 1;
         while is_unmerged && row < entries.len() && path_of(row) == path_of(*first) {
@@ -166,7 +181,11 @@ pub(crate) fn states_at(
             row += 1;
         }
     }
-    Ok(states)
+    let unknown = surveyed.unknown.into_iter();
+    Ok(Found {
+        states,
+        unknown: unknown.map(|(at, error)| (firsts[at], error)).collect(),
+    })
 }
 
 /// The state of an entry whose file was found with this `stat`.

@@ -3,9 +3,12 @@ use crate::{Error, Result};
 use hedgerow_engine::{run_tasks, Options, Report, Scope};
 use hedgerow_fs::{is_unfollowed_link, Dir, Stat};
 use hedgerow_tree::Layout;
+use std::ffi::OsStr;
 use std::io;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// State of a path of the working tree.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +19,7 @@ pub(crate) enum PathState<'a> {
     Blocked,
     /// A file of any kind; links are not followed.
     Present(&'a Stat),
-    /// Unknown: permissions do not allow to check.
+    /// Unknown: permissions do not allow to check, or the system call failed for another reason.
     Unknown,
 }
 
@@ -32,16 +35,13 @@ enum Task {
 /// directories. Paths below a missing directory are not statted.
 ///
 /// `judge` reduces a path's state to one byte, on any worker; the result has a byte for each row.
-///
-/// Fails if a system call fails for another reason: a file must not count as gone unless that is
-/// known.
 pub(crate) fn survey<'a>(
     root: &Dir,
     count: usize,
     path: impl Fn(usize) -> &'a [u8] + Sync,
     judge: impl Fn(usize, PathState<'_>) -> u8 + Sync,
     options: &Options,
-) -> Result<(Vec<u8>, Report)> {
+) -> Result<Surveyed> {
     let layout = Layout::new(count, &path);
     let verdicts: Vec<AtomicU8> = (0..count).map(|_| AtomicU8::new(0)).collect();
     let survey = Survey {
@@ -50,6 +50,7 @@ pub(crate) fn survey<'a>(
         judge: &judge,
         layout: &layout,
         verdicts: &verdicts,
+        unknown: Mutex::default(),
     };
     let work = |_: &mut (), task: Task, scope: &Scope<'_, Task>| survey.work(task, scope);
     let report = run_tasks(
@@ -59,10 +60,47 @@ pub(crate) fn survey<'a>(
         work,
     );
     let report = report.map_err(Error::from)?;
-    Ok((
-        verdicts.into_iter().map(AtomicU8::into_inner).collect(),
+    let unknown = survey.unknown.into_inner();
+    let mut unknown = unknown.unwrap_or_else(PoisonError::into_inner);
+    unknown.sort_unstable_by_key(|(row, _)| *row);
+    Ok(Surveyed {
+        verdicts: verdicts.into_iter().map(AtomicU8::into_inner).collect(),
         report,
-    ))
+        unknown,
+    })
+}
+
+/// Result of a survey.
+pub(crate) struct Surveyed {
+    /// What was made of each path.
+    pub verdicts: Vec<u8>,
+    pub report: Report,
+    /// Why the states of paths are unknown, ascending by row.
+    pub unknown: Unknown,
+}
+
+/// Rows whose states are unknown, and why.
+pub(crate) type Unknown = Vec<(usize, hedgerow_fs::Error)>;
+
+impl Surveyed {
+    /// For those to whom it matters that a file is not there.
+    ///
+    /// # Errors
+    /// See [`refuse_unanswered`].
+    pub(crate) fn answered(mut self) -> Result<Surveyed> {
+        refuse_unanswered(&mut self.unknown)?;
+        Ok(self)
+    }
+}
+
+/// Fails if the system did not answer: a file must not count as gone unless that is known. Missing
+/// permissions are an answer.
+pub(crate) fn refuse_unanswered(unknown: &mut Unknown) -> Result<()> {
+    let mut errors = unknown.iter().map(|(_, error)| &error.source);
+    match errors.position(is_unanswered) {
+        Some(at) => Err(unknown.swap_remove(at).1.into()),
+        None => Ok(()),
+    }
 }
 
 struct Survey<'s, P, J> {
@@ -71,6 +109,7 @@ struct Survey<'s, P, J> {
     judge: &'s J,
     layout: &'s Layout,
     verdicts: &'s [AtomicU8],
+    unknown: Mutex<Unknown>,
 }
 
 impl<'a, P, J> Survey<'_, P, J>
@@ -83,7 +122,7 @@ where
             Task::Directory(number) => match self.root.open_dir(self.directory(number)) {
                 Ok(directory) => self.enter(number, &directory, scope),
                 Err(error) => {
-                    self.judge_below(number, not_opened(error)?);
+                    self.judge_below(number, &error.source);
                     Ok(())
                 }
             },
@@ -95,8 +134,7 @@ where
                 match self.root.open_dir(self.directory(number)) {
                     Ok(directory) => self.ask(&directory, rows, scope),
                     Err(error) => {
-                        let found = not_opened(error)?;
-                        rows.iter().for_each(|row| self.note(*row, found));
+                        self.judge_failed(rows, &error.source);
                         Ok(())
                     }
                 }
@@ -133,24 +171,44 @@ where
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.note(*row, PathState::Absent);
                 }
-                Err(error) if is_unanswered(&error.source) => {
-                    return Err(error.into());
-                }
-                Err(_) => self.note(*row, PathState::Unknown),
+                Err(error) => self.miss(*row, error.source),
             }
         }
         Ok(())
     }
 
-    fn judge_below(&self, number: u32, found: PathState<'_>) {
+    /// Judges what is below a directory that could not be opened.
+    fn judge_below(&self, number: u32, error: &io::Error) {
         let mut pending = vec![number];
         while let Some(number) = pending.pop() {
-            self.layout
-                .rows(number)
-                .iter()
-                .for_each(|row| self.note(*row, found));
+            self.judge_failed(self.layout.rows(number), error);
             pending.extend(self.layout.children(number));
         }
+    }
+
+    /// Judges rows of a directory that could not be opened.
+    fn judge_failed(&self, rows: &[u32], error: &io::Error) {
+        let found = match error.kind() {
+            io::ErrorKind::NotFound => Some(PathState::Absent),
+            io::ErrorKind::NotADirectory => Some(PathState::Blocked),
+            _ if is_unfollowed_link(error) => Some(PathState::Blocked),
+            _ => None,
+        };
+        for row in rows {
+            match found {
+                Some(found) => self.note(*row, found),
+                None => self.miss(*row, same(error)),
+            }
+        }
+    }
+
+    /// Records that the state of a path is unknown.
+    fn miss(&self, row: u32, error: io::Error) {
+        self.note(row, PathState::Unknown);
+        let path = OsStr::from_bytes((self.path)(row as usize));
+        let error = hedgerow_fs::Error::new("stat", path, error);
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        unknown.push((row as usize, error));
     }
 
     fn note(&self, row: u32, found: PathState<'_>) {
@@ -167,12 +225,10 @@ where
     }
 }
 
-fn not_opened(error: hedgerow_fs::Error) -> Result<PathState<'static>> {
-    Ok(match error.kind() {
-        io::ErrorKind::NotFound => PathState::Absent,
-        io::ErrorKind::NotADirectory => PathState::Blocked,
-        _ if is_unfollowed_link(&error.source) => PathState::Blocked,
-        _ if is_unanswered(&error.source) => return Err(error.into()),
-        _ => PathState::Unknown,
-    })
+/// The same error once more.
+fn same(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(number) => io::Error::from_raw_os_error(number),
+        None => error.kind().into(),
+    }
 }

@@ -151,7 +151,8 @@ fn found(
     let mut rules = session.rules(old);
     // Git compares whole seconds, and does not read files whose stat data differ.
     rules.stat.nanoseconds = false;
-    let mut states = states_at(root, index, &rules, |_| true, &session.engine())?;
+    let found = states_at(root, index, &rules, |_| true, &session.engine())?;
+    let mut states = found.answered()?.states;
     trust_stat(&mut states, index, |_| true);
     if !target.is_elsewhere && target.before.is_empty() {
         settle(session, &mut states, index)?;

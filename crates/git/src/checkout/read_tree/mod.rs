@@ -3,7 +3,7 @@
 mod join;
 
 use super::carry_out::{carry_out, Before};
-use super::examine::examine;
+use super::examine::{examine, Examined};
 use super::obstacles::Untracked;
 use super::outcome::Done;
 use super::recursion::Recursion;
@@ -164,10 +164,12 @@ fn try_to_read(
         overwrite: options.mode == ReadTreeMode::Reset,
         one_way: options.trees.len() == 1,
     };
-    let (states, refreshed) = if uses_worktree {
+    let Examined {
+        states, refreshed, ..
+    } = if uses_worktree {
         examine(&session, Way::Keep, &old)?
     } else {
-        (Vec::new(), Vec::new())
+        Examined::default()
     };
     let merge = Merge {
         options,

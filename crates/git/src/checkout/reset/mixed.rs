@@ -1,6 +1,6 @@
 //! Setting the index, or paths of it, to a tree. The working tree is only looked at.
 
-use super::super::examine::settle;
+use super::super::examine::may_differ;
 use super::super::from_known::changes_from;
 use super::super::obstacles::first_blocking;
 use super::super::paths;
@@ -114,11 +114,11 @@ impl MixedReset<'_> {
             let is_racy = kept[row] && index.is_racy(row, old.mtime);
             is_racy || wanted && is_looked_at(entry)
         };
-        let mut states = states_of(session, index, &rules, is_asked)?;
-        let refreshed = settle(session, &mut states, index)?;
+        // Git counts what it cannot examine as changed.
+        let mut states = states_of(session, index, &rules, is_asked)?.states;
+        let refreshed = session.settle(&mut states, index, None)?.clean;
         session.end_filters();
-        let is_modified = |row: usize| kept[row] && states[row] == State::Modified;
-        index.smudge_racily_clean(old.mtime, is_modified);
+        index.smudge_racily_clean(old.mtime, |row| kept[row] && may_differ(states[row]));
         if wanted {
             for (row, stat) in refreshed {
                 index.entries_mut()[row as usize].stat = stat;

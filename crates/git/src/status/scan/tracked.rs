@@ -132,7 +132,8 @@ impl Scan<'_> {
         let mut is_descended = false;
         for child in children {
             match (child.is_directory, is_directory) {
-                (true, true) => {
+                // What it is could not be found out: opening it tells why.
+                (true, _) if is_directory || listed.kind(entry).is_none() => {
                     is_descended = true;
                     let path = BString::from(listed.place.path_of(child.name));
                     if let Some(known) = self.inputs.quiet.directory(path.as_bstr()) {
@@ -155,11 +156,11 @@ impl Scan<'_> {
                         },
                     );
                 }
-                (true, false) if children.len() == 1 => {
+                (true, _) if children.len() == 1 => {
                     // A file or a link is in the place of a tracked directory.
                     self.untracked(worker, listed, entry, plan);
                 }
-                (true, false) => {}
+                (true, _) => {}
                 (false, _) => {
                     let shown = self.tracked_file(child, entry, is_directory, plan);
                     let below = children.iter().any(|child| child.is_directory);

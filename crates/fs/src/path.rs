@@ -120,7 +120,18 @@ pub fn find_other_program(path: &OsStr, name: &str) -> Option<PathBuf> {
 pub fn create_directories(path: &Path) -> Result<()> {
     fault::check(Op::Mkdir)
         .and_then(|()| std::fs::create_dir_all(path))
-        .map_err(|source| Error::new("create directory", path, source))
+        .map_err(|source| Error::new("create directory", path, why_no_directory(path, source)))
+}
+
+/// Where something is already, whether that is a directory may be what could not be found out: then that
+/// is the reason.
+fn why_no_directory(path: &Path, source: io::Error) -> io::Error {
+    match std::fs::metadata(path) {
+        Err(unasked) if source.kind() == io::ErrorKind::AlreadyExists && !is_missing(&unasked) => {
+            unasked
+        }
+        _ => source,
+    }
 }
 
 /// Creates the directory `path`; fails if there is anything already, or if its parent is missing.
@@ -285,6 +296,18 @@ mod tests {
         remove_empty_directories(&directory).unwrap();
         assert!(!directory.exists());
         remove_empty_directories(&directory).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_asked_whether_it_is_a_directory_tells_why() {
+        let name = format!("hedgerow-circle-{}", std::process::id());
+        let circle = std::env::temp_dir().join(name);
+        std::os::unix::fs::symlink(&circle, &circle).unwrap();
+        for path in [circle.clone(), circle.join("below")] {
+            let error = create_directories(&path).unwrap_err();
+            assert!(crate::is_unfollowed_link(&error.source), "{error}");
+        }
+        std::fs::remove_file(&circle).unwrap();
     }
 
     #[test]

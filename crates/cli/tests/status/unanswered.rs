@@ -66,6 +66,8 @@ fn what_fails_is_named_and_is_no_change() {
         ("open", 5),
         ("read", 5),
         ("stat", 116),
+        // Then a listing does not tell what its entries are, either.
+        ("kind+stat", 5),
         ("open+read+stat", 24),
     ] {
         for forms in [
@@ -94,6 +96,73 @@ fn what_fails_is_named_and_is_no_change() {
             }
         }
     }
+}
+
+/// What git's plumbing cannot examine is named with the reason, and the rest is listed.
+#[test]
+fn one_file_that_fails_does_not_hide_the_others() {
+    let repository = stale(2, 3);
+    for (directory, file) in [(0, 1), (1, 2)] {
+        repository.write(format!("{directory}/{file}"), "changed\n");
+    }
+    for words in [&["diff-files"][..], &["ls-files", "-m"]] {
+        let (outcome, calls) = with_fault(&repository, words, "stat:0:5");
+        let all = lines(&outcome);
+        let mut named = 0;
+        for number in 1..=calls {
+            for (errno, reason) in [(5, "Input/output error"), (13, "Permission denied")] {
+                let fault = format!("stat:{number}-{number}:{errno}");
+                let (outcome, _) = with_fault(&repository, words, &fault);
+                let file = (0..6).map(|at| format!("stat '{}/{}': {reason}", at / 3, at % 3));
+                let Some(file) = file.into_iter().find(|it| outcome.stderr.contains(it)) else {
+                    continue;
+                };
+                named += 1;
+                let path = file.split('\'').nth(1).unwrap();
+                let others = |list: &[String]| {
+                    let others = list.iter().filter(|line| !line.ends_with(path));
+                    others.cloned().collect::<Vec<_>>()
+                };
+                let found = lines(&outcome);
+                assert_eq!(
+                    others(&found),
+                    others(&all),
+                    "{words:?} {fault} {outcome:?}"
+                );
+            }
+        }
+        assert!(named >= 12, "{words:?}: {named}");
+    }
+}
+
+/// A lock that cannot be removed keeps others out, but what was found is right.
+#[test]
+fn a_lock_that_stays_is_told_and_the_status_holds() {
+    let repository = stale(1, 1);
+    let chattr = |change| {
+        let mut command = Command::new("chattr");
+        command.args([change, ".git"]).current_dir(&repository.root);
+        command.output().is_ok_and(|made| made.status.success())
+    };
+    if !chattr("+a") {
+        return hedgerow_testkit::skip("no directory can be made append-only here");
+    }
+    let mut command = HEDGEROW.command(&repository.root);
+    command.args(["status", "--short"]);
+    command.env("GIT_OPTIONAL_LOCKS", "1");
+    let outcome = run(command);
+    assert!(chattr("-a"));
+    let is_told = outcome.stderr.starts_with("warning: cannot remove '")
+        && outcome
+            .stderr
+            .ends_with("/.git/index.lock': Operation not permitted\n");
+    assert!(outcome.code == 0 && is_told, "{outcome:?}");
+    assert!(outcome.stdout.is_empty(), "{outcome:?}");
+}
+
+fn lines(outcome: &Outcome) -> Vec<String> {
+    let text = String::from_utf8_lossy(&outcome.stdout);
+    text.lines().map(str::to_owned).collect()
 }
 
 #[test]

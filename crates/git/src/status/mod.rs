@@ -112,8 +112,11 @@ fn try_to_find(repository: &Repository, options: &Options) -> Result<Status> {
     said.of_unreadable(&settled);
     let changed = refresh(&mut old.index, &settled.clean);
     if news.may_write {
-        // A failure to write is harmless: the next status finds it out again.
+        // A failure to write is harmless: the next status finds it out again. A lock that stays keeps
+        // others out, but what was found is right.
         let _ = write_back(&worktree, &mut old, &scanned, changed, news);
+        let left = hedgerow_fs::left_locks();
+        warnings.extend(left.iter().map(ToString::to_string));
     }
     let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, &mut said)?;
     let staged = find_staged(&worktree, &old.index, options, pathspecs)?;

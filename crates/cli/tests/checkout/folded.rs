@@ -160,6 +160,46 @@ fn moves_where_case_is_ignored() {
     }
 }
 
+/// As with git 2.55: the changed file is no untracked one in the way of its new name.
+#[test]
+fn local_changes_are_merged_into_a_file_that_takes_another_case() {
+    let place = hedgerow_testkit::temporary();
+    let Some(mount) = mount(place.path()) else {
+        return;
+    };
+    let case = Case {
+        name: "a changed file takes another case",
+        before: &[("a", "1\n2\n3\n"), ("other", "o\n")],
+        after: &[("A", "0\n1\n2\n3\n"), ("other", "p\n")],
+        change: |r| r.write("a", "1\n2\n3\nmine\n"),
+    };
+    let repository = made(&mount.path().join("origin"), &case);
+    let mut command = HEDGEROW.command(&repository.root);
+    command.args(["checkout", "-m", "up"]);
+    let outcome = run(command);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(repository.ask(&["status", "--porcelain"]), "M A");
+    let merged = fs::read_to_string(repository.path("A")).unwrap();
+    assert_eq!(merged, "0\n1\n2\n3\nmine\n", "{outcome:?}");
+    // Where it is not a change of a tracked file, it stays.
+    let untracked = Case {
+        name: "an untracked file and a local change",
+        before: &[("other", "o\n")],
+        after: &[("other", "p\n"), ("file", "theirs\n")],
+        change: |r| {
+            r.write("FILE", "mine\n");
+            r.write("other", "o\nmine\n");
+        },
+    };
+    let repository = made(&mount.path().join("untracked"), &untracked);
+    let mut command = HEDGEROW.command(&repository.root);
+    command.args(["checkout", "-m", "up"]);
+    let outcome = run(command);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert_eq!(fs::read(repository.path("FILE")).unwrap(), b"mine\n");
+    assert_eq!(fs::read(repository.path("other")).unwrap(), b"o\nmine\n");
+}
+
 /// Git and hedgerow keep what is not tracked in a directory outside of the cone, although the index
 /// has it in another case.
 #[test]

@@ -86,6 +86,7 @@ pub(super) fn check(
         old,
         states: before.states,
         overwrites: before.rules.overwrite(),
+        carries: session.keeps_assumed,
         untracked: before.untracked,
         sparse: before.sparse,
         leaving: &submodules.left,

@@ -112,6 +112,8 @@ pub(crate) struct Inquiry<'a> {
     pub states: &'a [State],
     /// Local changes are overwritten.
     pub overwrites: bool,
+    /// They were put aside.
+    pub carries: bool,
     pub untracked: Untracked,
     /// Whether sparse checkout is on: git looks at the places of new files only if nothing else is refused.
     pub sparse: bool,
@@ -321,7 +323,9 @@ impl Inquiry<'_> {
                 // of a submodule is not known to it.
                 let known = self.old.find(path, Stage::Merged);
                 let is_known = known.is_ok_and(|row| self.old.entries()[row].mode != Mode::Gitlink);
-                if is_known || self.folded.is_unchanged(path) {
+                // What was changed in it is put aside.
+                let is_carried = self.carries && self.folded.is_removed(path, transition);
+                if is_known || is_carried || self.folded.is_unchanged(path) {
                     return Ok(());
                 }
                 if force || self.ignore.is_ignored(self.root, path, false)? {

@@ -127,9 +127,7 @@ fn states(
     });
     listed.failures.extend(unknown);
     for (row, state) in states.iter_mut().enumerate() {
-        if !is_asked(row) {
-            *state = State::Clean;
-        } else if entries[row].flags.assume_valid && !is_gone(*state) {
+        if !is_asked(row) || entries[row].flags.assume_valid && !is_gone(*state) {
             *state = State::Clean;
         } else if entries[row].flags.intent_to_add && !is_gone(*state) {
             *state = State::Modified;

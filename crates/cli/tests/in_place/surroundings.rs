@@ -210,7 +210,7 @@ fn settings_that_nobody_uses() {
 fn a_working_tree_without_an_output() {
     let hook = "#!/bin/sh\necho hook; git status -s";
     replay(&[
-        "git worktree add ../w >/dev/full 2>/dev/null; echo $?; git worktree list; ls ..; git worktree add ../w w 2>&1; git worktree remove ../w",
+        "git worktree add ../w >/dev/full 2>/dev/null; echo $?; git worktree list --porcelain; ls ..; git worktree add ../w w 2>&1; git worktree remove ../w",
         &format!("printf '{hook}' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; git worktree add ../v v1 2>&1; \
                   git worktree remove ../v; rm .git/hooks/post-checkout"),
     ]);

@@ -127,8 +127,8 @@ pub(crate) fn trust_stat(states: &mut [State], index: &Index, holds: impl Fn(&En
     }
 }
 
-/// Marks racy files that were read and found changed, or could not be read. The new index file's timestamp makes them
-/// look old, so they would never be read again.
+/// Marks racy files that were read and found changed, or could not be read. The new index file's timestamp
+/// makes them look old, so they would never be read again.
 pub(crate) fn smudge_racy(next: &mut Transition, old: &OldIndex, states: &[State]) {
     let kept_from = &next.kept_from;
     let is_modified =

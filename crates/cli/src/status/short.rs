@@ -31,16 +31,9 @@ pub fn short(
     for change in &status.changes {
         changed(change, options, &mut text);
     }
-    // With `-z`, Git 2.47 colors neither untracked nor ignored paths, though it colors all other
-    // entries.
-    let color = if options.null {
-        ""
-    } else {
-        &options.colors.untracked
-    };
     for (letters, paths) in [(b"??", &status.untracked), (b"!!", &status.ignored)] {
         for path in paths {
-            paint(&mut text, color, &[letters]);
+            paint(&mut text, &options.colors.untracked, &[letters]);
             text.push(b' ');
             end_path(path, options, &mut text);
         }

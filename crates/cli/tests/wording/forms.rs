@@ -94,6 +94,7 @@ fn places(scene: &Scene) -> Vec<&'static str> {
 
 fn compare_all(states: &[(&str, String)]) {
     let only = std::env::var("ONLY_STATE").ok();
+    let colors_all = git_is_at_least(2, 55, "colors of untracked paths with -z");
     let mut different = Vec::new();
     for (number, (name, script)) in states.iter().enumerate() {
         if only.as_ref().is_some_and(|only| only != name) {
@@ -120,7 +121,11 @@ fn compare_all(states: &[(&str, String)]) {
                 &["-sz"],
                 &["-z"],
             ] {
-                look("", words, &more);
+                let is_colored = settings.iter().any(|(key, _)| key.starts_with("color."));
+                let is_terminated = words.iter().any(|word| word.ends_with('z'));
+                if colors_all || !is_colored || !is_terminated {
+                    look("", words, &more);
+                }
             }
         }
     }

@@ -45,6 +45,31 @@ watched() {
     [ "$code" = 0 ] || { cat "$place/out" >&2; fail "failed: $label"; }
 }
 
+# loud COMMAND...: runs it. Where its output goes to no terminal, on which it would show that it still runs,
+# that is said after two seconds without a line.
+loud() {
+    if [ -t 1 ] && [ -t 2 ]; then
+        "$@"
+        return
+    fi
+    "$@" 2>&1 </dev/null | {
+        local line began=$SECONDS open=
+        while :; do
+            if IFS= read -r -t 2 line; then
+                [ -z "$open" ] || echo
+                open=
+                printf '%s\n' "$line"
+            elif [ $? -gt 128 ]; then
+                open=1
+                printf ' %s s ...' "$((SECONDS - began))"
+            else
+                break
+            fi
+        done
+        [ -z "$open" ] || echo
+    }
+}
+
 # timed NAME LABEL COMMAND...: runs it watched; appends "real user+sys" to $place/NAME.times.
 timed() {
     local name=$1 label=$2
@@ -119,8 +144,8 @@ build() {
     fi
     . scripts/toolchain.sh
     echo "Building hedgerow ..."
-    bash scripts/build.sh
-    cargo build --locked --release -p hedgerow-latencyfs
+    loud bash scripts/build.sh
+    loud cargo build --locked --release -p hedgerow-latencyfs
     hedgerow=${CARGO_TARGET_DIR:-$PWD/target}/release/hedgerow
     latencyfs=${CARGO_TARGET_DIR:-$PWD/target}/release/latencyfs
 }

@@ -19,16 +19,10 @@ pub fn rounded_size(bytes: u64) -> String {
 
 /// The type and the permissions as letters.
 pub fn mode_letters(kind: NodeKind, mode: u32) -> String {
-    let first = match kind {
+    let mut text = String::from(match kind {
         NodeKind::File => '-',
-        NodeKind::Directory => 'd',
-        NodeKind::Symlink => 'l',
-        NodeKind::Fifo => 'p',
-        NodeKind::Socket => 's',
-        NodeKind::BlockDevice => 'b',
-        NodeKind::CharacterDevice => 'c',
-    };
-    let mut text = String::from(first);
+        other => other.letter(),
+    });
     for (shift, special, letters) in [(6, 0o4000, "sS"), (3, 0o2000, "sS"), (0, 0o1000, "tT")] {
         let bits = mode >> shift;
         text.push(if bits & 4 != 0 { 'r' } else { '-' });
@@ -43,7 +37,8 @@ pub fn mode_letters(kind: NodeKind, mode: u32) -> String {
     text
 }
 
-/// Appends a path as files of gensquashfs have it, in quotes if it could be misread otherwise. Only quotes need to be escaped.
+/// Appends a path as files of gensquashfs have it, in quotes if it could be misread otherwise. Only quotes
+/// need to be escaped.
 pub fn append_quoted(path: &[u8], text: &mut Vec<u8>) {
     if !path.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"')) {
         return text.extend_from_slice(path);

@@ -10,7 +10,7 @@ use crate::global::Global;
 use crate::output::Output;
 use bstr::ByteSlice;
 use hedgerow::clone::{AssistedGit, Helper};
-use hedgerow::repository::{Environment, HookListener, HookTrouble, Repository};
+use hedgerow::repository::{Environment, Repository, Trouble, TroubleListener};
 use hedgerow::shim::{words_of_git, Taken};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -100,13 +100,13 @@ pub fn of_clone(global: &Global) -> Result<Environment, Failure> {
 
 fn of_git_in(directory: PathBuf, global: &Global) -> Result<Environment, Failure> {
     let output = Output::new(global);
-    let hooks = HookListener::new(move |trouble| match trouble {
-        HookTrouble::Ignored(advice) => output.advise(advice),
-        HookTrouble::Unstartable(words) => output.fatal(words),
-        HookTrouble::Unread(words) => output.warn(words),
+    let troubles = TroubleListener::new(move |trouble| match trouble {
+        Trouble::IgnoredHook(advice) => output.advise(advice),
+        Trouble::UnstartableHook(words) => output.fatal(words),
+        Trouble::UnreadRules(words) => output.warn(words),
     });
     Ok(Environment {
-        hooks,
+        troubles,
         own_program: hedgerow_fs::own_program().ok(),
         in_place_of: as_git::call(),
         ..Environment::from_vars(std::env::vars_os(), directory)?

@@ -140,7 +140,8 @@ impl LockFile {
     }
 
     /// Closes the file and renames it over the target atomically. A device, a fifo or a socket is
-    /// never replaced, and nothing is if closing fails: then some of the content may be lost. Returns the stat data of the file from right before the rename.
+    /// never replaced, and nothing is if closing fails: then some of the content may be lost. Returns the
+    /// stat data of the file from right before it was closed.
     pub fn commit(mut self) -> Result<Stat> {
         let fd = self
             .fd

@@ -1,6 +1,6 @@
 //! What git takes from the environment of a process: git(1) under "ENVIRONMENT VARIABLES".
 
-use super::hook_listener::HookListener;
+use super::trouble_listener::TroubleListener;
 use super::values::boolean;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -72,8 +72,8 @@ pub struct Environment {
     pub own_program: Option<PathBuf>,
     /// The command of git in whose place this process was called. No variable says so.
     pub in_place_of: Option<InPlaceOf>,
-    /// Who hears of hooks that do not run. No variable says so.
-    pub hooks: HookListener,
+    /// Who hears of hooks that do not run, and of rules that are not read. No variable says so.
+    pub troubles: TroubleListener,
     /// `GIT_SHALLOW_FILE`: where the boundary of a shallow clone is listed; empty for nowhere.
     pub shallow_file: Option<PathBuf>,
     /// `GIT_GRAFT_FILE`: the file of grafts; `info/grafts` if absent.
@@ -241,7 +241,7 @@ impl Environment {
             unaided: false,
             own_program: None,
             in_place_of: None,
-            hooks: HookListener::default(),
+            troubles: TroubleListener::default(),
             shallow_file: variables.path_or_empty("GIT_SHALLOW_FILE"),
             graft_file: variables.path_or_empty("GIT_GRAFT_FILE"),
             index_version: variables.index_version(),

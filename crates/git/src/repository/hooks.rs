@@ -83,7 +83,7 @@ impl Repository {
                     "The '{shown}' hook was ignored because it's not set as executable.\n\
                      You can disable this warning with `git config set advice.ignoredHook false`."
                 );
-                self.environment.hooks.ignored(&path, &advice);
+                self.environment.troubles.ignored(&path, &advice);
             }
             Hook::NotExecutable(_) | Hook::Absent => {}
         }
@@ -109,7 +109,7 @@ impl Repository {
         let shown = self.shown(&process.program, process.directory.as_deref());
         let reason = hedgerow_fs::reason(&error.source);
         let words = format!("cannot exec '{shown}': {reason}");
-        if self.environment.hooks.unstartable(&words) {
+        if self.environment.troubles.unstartable(&words) {
             Ok(Exit::Status(1))
         } else {
             Err(error.into())

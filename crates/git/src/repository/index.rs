@@ -9,8 +9,8 @@ impl Repository {
     /// The index, with the stat data of its file; `None` if there is none.
     ///
     /// # Errors
-    /// Like [`Index::load`]; for a value of `index.threads` that is none; and if the index is sparse where the settings ask for a split one: git does
-    /// not read that either.
+    /// Like [`Index::load`]; also if `index.threads` is neither a boolean nor a number, and if the index is
+    /// sparse where the settings ask for a split one: git does not read that either.
     pub(crate) fn load_index(&self) -> Result<Option<(Index, Stat)>> {
         self.config().check_index_threads()?;
         let loaded = Index::load(self.index_path(), self.git_dir(), self.hash_kind())?;

@@ -77,7 +77,7 @@ impl Repository {
                 let below = path.strip_prefix(self.hook_base()).ok();
                 let shown = below.filter(|_| !is_whole).unwrap_or(path);
                 let warning = format!("unable to access '{}': {}", shown.display(), error.reason());
-                self.environment.hooks.unread(path, &warning);
+                self.environment.troubles.unread(path, &warning);
                 Ok(None)
             }
             read => Ok(read?),

@@ -43,7 +43,12 @@ impl MultiPackIndex {
         Self::parse(map, path, hash)
     }
 
-    fn parse(map: MappedFile, path: &Path, hash: gix_hash::Kind) -> Result<Self, Refusal> {
+    /// The multi-pack-index that `map` holds, of the file `path`.
+    pub(super) fn parse(
+        map: MappedFile,
+        path: &Path,
+        hash: gix_hash::Kind,
+    ) -> Result<Self, Refusal> {
         let hash_len = hash.len_in_bytes();
         let Some(end) = map
             .len()

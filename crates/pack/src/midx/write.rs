@@ -10,7 +10,7 @@ use super::source::{Candidate, Source};
 
 use crate::error::Result;
 use gix_hash::{Kind, ObjectId};
-use hedgerow_fs::LockFile;
+use hedgerow_fs::{LockFile, MappedFile};
 use std::collections::HashSet;
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -109,7 +109,8 @@ pub(super) fn write(
         lock.sync()?;
     }
     // The new file must be readable before it replaces another.
-    let file = MultiPackIndex::open(&path.with_extension("lock"), options.hash)
+    let written = path.with_extension("lock");
+    let file = MultiPackIndex::parse(MappedFile::open(&written)?, &written, options.hash)
         .map_err(|refusal| failed(packs, refusal.to_string()))?;
     Ok(Some(WrittenMidx {
         lock,

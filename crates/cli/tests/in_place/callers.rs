@@ -95,6 +95,31 @@ const PACKAGES: &[&str] = &[
     "echo main | git --literal-pathspecs cat-file --batch-check='%(objectname) %(objecttype) %(objectsize)' --buffer; git --literal-pathspecs diff-index --raw -z -r --no-renames -l0 --cached HEAD --; git --literal-pathspecs diff-files --name-only -z; git --literal-pathspecs reset -q HEAD -- '*.o'; git -c core.bare=false --git-dir=.git --work-tree=. status -s",
 ];
 
+/// git-lfs: what it asks with its own filters switched off.
+const LFS: &[&str] = &[
+    "git version; git rev-parse --is-bare-repository; git config --includes -l --blob HEAD:.lfsconfig; git config --includes -l --blob :.lfsconfig; git config --includes --local lfs.repositoryformatversion",
+    "o='-c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false'; git $o rev-parse --git-dir --show-toplevel; git $o rev-parse --git-common-dir; git $o rev-parse HEAD --symbolic-full-name HEAD; git $o rev-parse refs/remotes/origin/main --symbolic-full-name refs/remotes/origin/main; git $o remote",
+    "o='-c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false'; git $o ls-tree -r -l -z --full-tree HEAD; git $o show-ref; git $o for-each-ref '--format=%(objectname)%00%(refname)'; git $o for-each-ref --sort=-committerdate '--format=%(refname) %(objectname) %(committerdate:iso)' refs",
+    "o='-c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false'; git rev-parse main | git $o rev-list --objects --do-walk --stdin --; printf 'main\n^main~1\n' | git $o rev-list --objects --do-walk --stdin --; git rev-parse main side | git $o rev-list --objects --no-walk --stdin --; git rev-parse main side | git $o rev-list --no-walk --stdin --",
+    "o='-c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false'; printf 'main\n^side\n' | git $o rev-list --objects --ignore-missing --stdin --; printf 'main\nno-such\n' | git $o rev-list --objects --ignore-missing --stdin --; printf 'main\nside\n' | git $o rev-list --reverse --topo-order --do-walk --stdin --; printf '%s\n--\nf1\n' main | git $o rev-list --stdin --",
+    "o='-c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false'; git rev-list --objects main | cut -c1-40 | git $o cat-file --batch-check; git rev-list --objects main | cut -c1-40 | git $o cat-file --batch; (git rev-parse main:f1; echo 0123456789012345678901234567890123456789) | git $o cat-file --batch-check",
+    "echo x >>f1; echo n >new; echo y >d1/a; git add d1/a; git update-index -q --refresh; git diff-index -M HEAD; git diff-index -M --cached HEAD; git status --porcelain; git -c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false ls-files -z --cached --sparse --exclude-standard --others",
+    "printf 'f1\nd1/b\n' | git update-index -q --refresh --stdin; touch -d 2001-01-01 d1/b d2/deep/c; printf 'd1/b\nd2/deep/c\nno-such\n' | git update-index -q --refresh --stdin; git diff-files; git log -g --format=%h refs/stash --; git stash -q; git log -g --format=%h refs/stash --; git stash pop -q; git status -s",
+    "git -c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false checkout --force; git status -s; git -c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false update-ref refs/heads/main main~1; git -c filter.lfs.smudge= -c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false checkout --force; git status -s; git ls-files -t",
+];
+
+/// Jujutsu in a repository that it shares with git: references that keep its commits, a detached
+/// `HEAD`, and a second index beside.
+const JUJUTSU: &[&str] = &[
+    "git -c core.fsmonitor=false -c submodule.recurse=false --git-dir $PLACE/work/.git fetch --porcelain --prune --no-write-fetch-head --progress --no-tags -- origin +refs/heads/*:refs/remotes/origin/* '^refs/heads/other' 2>/dev/null; git for-each-ref",
+    "git -c core.fsmonitor=false -c submodule.recurse=false --git-dir $PLACE/work/.git remote show -- origin; git -c core.fsmonitor=false -c submodule.recurse=false --git-dir $PLACE/work/.git branch --remotes --delete -- origin/side; git branch -a",
+    "git update-ref refs/jj/keep/$(git rev-parse HEAD) HEAD; git checkout -q --detach; git status; git status -s -b; git log --oneline --decorate -2; git stash list",
+    "echo n >new; git add -N new; git diff --stat; git status -s; git rev-parse --verify HEAD; tree=$(git ls-tree HEAD | git mktree); c=$(git commit-tree $tree -p HEAD -m ''); git update-ref refs/jj/keep/$c $c; git update-ref --no-deref HEAD $c; git status -s; git checkout -q main; git status -s",
+    "git read-tree --reset HEAD; git status -s; git update-index -q --refresh; git checkout -q --detach side; git switch -q -; git gc -q; git fsck --no-dangling; git rev-list --all --count; git rev-list --objects --all --count",
+    "git clone -q --bare file://$PLACE/up store; git -c core.fsmonitor=false -c submodule.recurse=false --git-dir $PLACE/work/store fetch --porcelain --prune --no-write-fetch-head --depth=1 --no-tags -- origin +refs/heads/main:refs/remotes/origin/main; git --git-dir $PLACE/work/store rev-list --objects refs/remotes/origin/main; git --git-dir $PLACE/work/store cat-file -s main:f1",
+    "echo t >>f1; git commit -qam t; git -c core.fsmonitor=false -c submodule.recurse=false --git-dir $PLACE/work/.git push --porcelain --no-verify --force-with-lease=refs/heads/jj:  -- origin main:refs/heads/jj 2>&1; git -C $PLACE/up rev-parse jj; git status -sb",
+];
+
 /// Buildkite's agent: with a mirror and without, whole and sparse, and in the same directory again.
 const BUILDKITE: &[&str] = &[
     "mkdir bk; cd bk; git clone -v -- file://$PLACE/up . 2>&1; test -f .gitmodules && git submodule foreach --recursive 'git clean -ffxdq'; git clean -ffxdq",
@@ -148,6 +173,16 @@ fn pre_commit() {
 #[test]
 fn vs_code() {
     replay(VS_CODE);
+}
+
+#[test]
+fn git_lfs() {
+    replay(LFS);
+}
+
+#[test]
+fn jujutsu() {
+    replay(JUJUTSU);
 }
 
 #[test]

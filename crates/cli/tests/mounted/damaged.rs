@@ -1,6 +1,8 @@
 //! What was damaged, by others or by the machine: it stops nothing else, is told, and comes back.
 
 use crate::scene::{can_mount, Scene};
+use hedgerow_testkit::skip;
+use bstr::ByteSlice;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -133,6 +135,27 @@ fn an_image_that_is_cut_is_not_mounted_and_made_again() {
         assert_eq!(scene.read("w/a"), "changed\n");
         scene.hedgerow("r", "image-store verify").ok("verify");
     }
+}
+
+/// The listing of the directory above leaves out what cannot be examined.
+#[test]
+fn what_an_image_that_is_cut_hides_is_not_deleted() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("../w");
+    let (image, _) = image_files(&scene);
+    let image = std::fs::OpenOptions::new().write(true).open(image).unwrap();
+    image.set_len(4500).unwrap();
+    if std::fs::symlink_metadata(scene.path("w/d")).is_ok() {
+        skip("the kernel still knows what is in the image");
+        return;
+    }
+    let outcome = scene.hedgerow("w", "status --short");
+    assert!(!outcome.stdout.contains_str(" D"), "{outcome:?}");
+    let said = outcome.failed(3, "status");
+    assert!(said.contains("cannot stat 'd/b'"), "{said}");
 }
 
 #[test]

@@ -88,6 +88,13 @@ fn simple() -> Vec<(&'static str, String)> {
         ("executable", with(base, "chmod +x a b; git add b")),
         ("to be added", with(base, "echo 1 >later; git add -N later")),
         (
+            "to be added, and gone",
+            with(
+                base,
+                "git rm -q --cached a b; git add -N a b; echo 1 >later; git add -N later; rm a later",
+            ),
+        ),
+        (
             "ignored",
             with(
                 base,

@@ -78,6 +78,9 @@ fn note_row(
             ..Change::default()
         }
     });
+    if entry.flags.intent_to_add && change.worktree.is_none() {
+        collected.index = Some(version(entry));
+    }
     let is_conflict = entry.flags.stage != Stage::Merged;
     if is_conflict || shown.contains(path) {
         collected.worktree = change.worktree;

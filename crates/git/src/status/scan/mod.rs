@@ -88,9 +88,7 @@ pub(super) fn scan(inputs: &Inputs<'_>, engine: hedgerow_engine::Options) -> Res
         }
         None => scan.search(engine)?,
     }
-    if inputs.folded.is_some() {
-        scan.look_by_name()?;
-    }
+    scan.look_by_name()?;
     let states = scan.states.into_iter().map(AtomicU8::into_inner);
     let shared = scan.shared.into_inner();
     let mut scanned = shared.unwrap_or_else(PoisonError::into_inner);

@@ -7,7 +7,7 @@ use crate::status::rows::{children, Child};
 use crate::worktree::state::{state, State};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::{Dir, FileKind, Listing};
+use hedgerow_fs::{Dir, FileKind, Listing, Stat};
 use hedgerow_tree::split_path;
 use hedgerow_walk::{Place, Plan};
 use std::sync::atomic::Ordering;
@@ -67,11 +67,11 @@ impl Scan<'_> {
         worker.order = order;
     }
 
-    /// Looks up by name what no listing has: on a file system that ignores case, a listing may have it in
-    /// another case.
+    /// Looks up by name what no listing has: a listing may leave out what gives no answer, and on a file
+    /// system that ignores case it may have a name in another case.
     pub(super) fn look_by_name(&self) -> Result<()> {
-        let root = Dir::open(self.inputs.work_tree)?;
         let mut worker = Worker::default();
+        let mut parents = None;
         for (row, entry) in self.inputs.index.entries().iter().enumerate() {
             let flags = entry.flags;
             let is_missed = self.states[row].load(Ordering::Relaxed) == State::Absent as u8;
@@ -79,10 +79,13 @@ impl Scan<'_> {
                 continue;
             }
             let path = self.inputs.index.path(entry);
-            let (parent, name) = split_path(path);
-            let stat = match root.open_dir(parent).and_then(|at| at.stat(name)) {
-                Ok(stat) => stat,
-                Err(error) if error.is_absent() => continue,
+            let parents = match &mut parents {
+                Some(parents) => parents,
+                none => none.insert(Parents::of(Dir::open(self.inputs.work_tree)?)),
+            };
+            let stat = match parents.stat(path) {
+                Ok(Some(stat)) => stat,
+                Ok(None) => continue,
                 Err(error) => {
                     let text = format!("cannot stat '{path}': {}", error.reason());
                     let warning = Warning::new(path.to_owned(), text, &error.source);
@@ -205,5 +208,45 @@ impl Scan<'_> {
             plan.stat(entry, row);
         }
         false
+    }
+}
+
+/// Looks up paths in their order, with their directory kept open.
+struct Parents {
+    root: Dir,
+    /// The last directory that was looked for; `None` if there is none.
+    last: (BString, Option<Dir>),
+}
+
+impl Parents {
+    fn of(root: Dir) -> Self {
+        Parents {
+            root,
+            last: Default::default(),
+        }
+    }
+
+    /// The stat data of `path`; `None` if there is no such entry.
+    fn stat(&mut self, path: &BStr) -> hedgerow_fs::Result<Option<Stat>> {
+        let (parent, name) = split_path(path);
+        if parent.is_empty() {
+            return there(self.root.stat(name));
+        }
+        if self.last.0 != parent {
+            self.last = (parent.into(), there(self.root.open_dir(parent))?);
+        }
+        match &self.last.1 {
+            Some(at) => there(at.stat(name)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// `None` instead of the error that something is absent.
+fn there<T>(outcome: hedgerow_fs::Result<T>) -> hedgerow_fs::Result<Option<T>> {
+    match outcome {
+        Ok(it) => Ok(Some(it)),
+        Err(error) if error.is_absent() => Ok(None),
+        Err(error) => Err(error),
     }
 }

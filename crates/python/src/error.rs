@@ -197,6 +197,9 @@ pub(crate) fn of_verb(py: Python<'_>, error: &(dyn Error + 'static), path: Optio
         if let Some(error) = error.downcast_ref::<SystemError>() {
             return system(py, error);
         }
+        if let Some(error) = image_cause(error) {
+            return of_image(py, error, path);
+        }
         if let Some(SourceError::Archive { archive, source }) = error.downcast_ref() {
             if let Some(error) = of_archive(py, source, archive) {
                 return error;

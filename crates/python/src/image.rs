@@ -1,6 +1,7 @@
 //! Images, in SquashFS and in EROFS.
 
 use crate::error::{named, of_image, of_verb};
+use crate::lock::without_lock;
 use crate::path::{bytes_of, fspath, no_pipe, path_bytes, system_path, Flavor};
 use crate::ranges::{Function, Ranges};
 use crate::repository::environment;
@@ -58,12 +59,12 @@ impl RawImage {
         let opened = match &read_at {
             Some(read_at) => {
                 let ranges = Ranges::new(read_at.clone(), length, path.clone());
-                py.detach(|| AnyImage::new(Box::new(ranges), offset))
+                without_lock(py, || AnyImage::new(Box::new(ranges), offset))
             }
             None => {
                 let path = path.as_deref().unwrap_or(Path::new(""));
                 no_pipe(py, path)?;
-                py.detach(|| AnyImage::open(path, offset))
+                without_lock(py, || AnyImage::open(path, offset))
             }
         };
         let image = opened.map_err(|error| of_image(py, &error, path.as_deref()))?;
@@ -92,7 +93,7 @@ impl RawImage {
     fn list<'py>(&self, py: Python<'py>, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let path = path_bytes(path)?;
         let image = self.image()?;
-        let listed = py.detach(|| image.children(&path));
+        let listed = without_lock(py, || image.children(&path));
         let listed = listed.map_err(|error| of_image(py, &error, self.path.as_deref()))?;
         let list = PyList::empty(py);
         for (name, kind) in listed {
@@ -109,7 +110,7 @@ impl RawImage {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let path = path_bytes(path)?;
         let image = self.image()?;
-        let asked = py.detach(|| {
+        let asked = without_lock(py, || {
             let (kind, metadata) = image.find(&path)?;
             let target = match kind {
                 NodeKind::Symlink => Some(image.target(&path)?),
@@ -149,7 +150,7 @@ impl RawImage {
         let path = path_bytes(path)?;
         let image = self.image()?;
         let range = start..start.saturating_add(length);
-        let read = py.detach(|| image.read_range(&path, range, &self.execution));
+        let read = without_lock(py, || image.read_range(&path, range, &self.execution));
         let read = read.map_err(|error| {
             let kind = image.find(&path).map(|(kind, _)| kind);
             match kind {
@@ -217,7 +218,11 @@ fn image_create<'py>(
         Shard::new(number, count).ok_or_else(|| PyValueError::new_err(message))
     };
     let (part, note) = (part.map(shard).transpose()?, settings.note());
-    let revision = bytes_of(&fspath(source)?)?;
+    let name = fspath(source)?;
+    let revision = match repository {
+        Some(_) => bytes_of(&name)?,
+        None => system_path(&name)?,
+    };
     let environment = repository.as_ref().map(environment).transpose()?;
     let path = PathBuf::from(OsString::from_vec(revision.clone()));
     let file = (&*target, replace);
@@ -404,7 +409,7 @@ fn image_verify<'py>(
     let path = path_of(image)?;
     no_pipe(py, &path)?;
     let execution = execution(threads)?;
-    let file = py.detach(|| ReadFile::open(&path));
+    let file = without_lock(py, || ReadFile::open(&path));
     let file = file.map_err(|error: SystemError| crate::error::system(py, &error))?;
     let checked = run(py, &execution, &watch, || {
         verify(Box::new(file), 0, &execution)

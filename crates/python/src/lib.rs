@@ -5,6 +5,7 @@ mod columns;
 mod error;
 mod image;
 mod listing;
+mod lock;
 mod os;
 mod path;
 mod ranges;
@@ -19,6 +20,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _hedgerow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(lock::ending, module)?)?;
     os::add(module)?;
     rows::add(module)?;
     listing::add(module)?;

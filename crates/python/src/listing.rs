@@ -1,6 +1,7 @@
 //! Listings as files, of a whole tree or in parts.
 
 use crate::error::{of_listing, os_error, system};
+use crate::lock::without_lock;
 use crate::path::{bytes_of, fspath, no_pipe, system_path, Flavor};
 use crate::run::{execution, run_for_file, Watch};
 use hedgerow::walk::listing::{
@@ -156,7 +157,7 @@ fn listing_rest<'py>(path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let py = path.py();
     let path = path_of(path)?;
     no_pipe(py, &path)?;
-    let left = py.detach(|| read_rest(&path));
+    let left = without_lock(py, || read_rest(&path));
     paths(py, &left.map_err(|error| of_listing(py, &error))?)
 }
 
@@ -171,7 +172,7 @@ impl Root {
         let py = path.py();
         let object = fspath(path)?;
         let path = PathBuf::from(OsString::from_vec(system_path(&object)?));
-        let opened = py.detach(|| OpenDirectory::open(&path));
+        let opened = without_lock(py, || OpenDirectory::open(&path));
         let directory = opened.map_err(|error| os_error(py, &error, Some(&object)))?;
         Ok(Root { directory, path })
     }
@@ -265,7 +266,7 @@ fn paths<'py>(py: Python<'py>, paths: &[Vec<u8>]) -> PyResult<Bound<'py, PyList>
 }
 
 fn output(py: Python<'_>, target: &Path, replace: bool) -> PyResult<Output> {
-    let output = py.detach(|| Output::to(target, replace));
+    let output = without_lock(py, || Output::to(target, replace));
     output.map_err(|error| system(py, &error))
 }
 

@@ -2,6 +2,7 @@
 //! has them.
 
 use crate::error::os_error;
+use crate::lock::without_lock;
 use hedgerow::plumbing::files::{identity, FileKind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -107,7 +108,7 @@ fn is_stream(kind: FileKind) -> bool {
 /// end, for somebody who writes to it.
 pub(crate) fn no_pipe(py: Python<'_>, path: &Path) -> PyResult<()> {
     const ESPIPE: i32 = 29;
-    match py.detach(|| identity(path, true)) {
+    match without_lock(py, || identity(path, true)) {
         Ok(found) if is_stream(found.kind) => {
             let path = Flavor::Str.object(py, path.as_os_str().as_bytes())?;
             let error = io::Error::from_raw_os_error(ESPIPE);

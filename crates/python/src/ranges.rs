@@ -1,5 +1,6 @@
 //! An image that a Python function reads by ranges: from an object store, or through fsspec.
 
+use crate::lock::with_lock;
 use hedgerow::image::ReadAt;
 use hedgerow::SystemError;
 use pyo3::exceptions::PyValueError;
@@ -64,7 +65,7 @@ impl Ranges {
     }
 
     fn ask(&self, position: u64, count: u64) -> Result<Vec<u8>, SystemError> {
-        let asked = Python::attach(|py| {
+        let asked = with_lock(|py| {
             let function = self.read_at.get(py)?;
             let read = function.call1(py, (position, count))?;
             let bytes = read.bind(py).cast::<PyBytes>()?;

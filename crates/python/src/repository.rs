@@ -1,6 +1,7 @@
 //! Git repositories: walking history, reading objects.
 
 use crate::error::{named, of_verb, os_error};
+use crate::lock::without_lock;
 use crate::path::{bytes_of, fspath, system_path, Flavor};
 use crate::run::{execution, run, Watch};
 use hedgerow::pack::PackError;
@@ -67,7 +68,7 @@ impl RawRepository {
         py: Python<'_>,
         work: impl FnOnce(&Repository) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let done = py.detach(|| work(&Repository::discover(&self.environment)?));
+        let done = without_lock(py, || work(&Repository::discover(&self.environment)?));
         done.map_err(failed(py))
     }
 }
@@ -78,7 +79,7 @@ impl RawRepository {
     fn new(path: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = path.py();
         let environment = environment(path)?;
-        let opened = py.detach(|| {
+        let opened = without_lock(py, || {
             let found = Repository::discover(&environment)?;
             let work_tree = found.work_tree().map(PathBuf::from);
             Ok((found.git_dir().to_owned(), work_tree))

@@ -2,6 +2,7 @@
 
 use crate::columns::{record_batch, schema};
 use crate::error::{named, of_verb, os_error};
+use crate::lock::{try_with_lock, without_lock};
 use crate::path::{fspath, system_path, Flavor};
 use crate::run::execution;
 use crate::signals::handler_raised;
@@ -70,8 +71,7 @@ fn walk_rows(
         sorted: sort,
         batch_rows,
     };
-    let root = py
-        .detach(|| OpenDirectory::open(&root_path))
+    let root = without_lock(py, || OpenDirectory::open(&root_path))
         .map_err(|error| os_error(py, &error, Some(&object)))?;
     let stream = rows(root, &root_path, options).map_err(|error| of_verb(py, &error, None))?;
     let schema = schema(stat);
@@ -188,7 +188,7 @@ impl Rows {
             return Err(named(py, "Error", OF_PARENT));
         }
         loop {
-            let (next, back) = py.detach(move || (reader.next_rows(), reader));
+            let (next, back) = without_lock(py, move || (reader.next_rows(), reader));
             reader = back;
             match next {
                 Next::Batch(rows) => {
@@ -200,7 +200,7 @@ impl Rows {
                         *place = Place::Begun(reader);
                     } else {
                         drop(place);
-                        py.detach(|| drop(reader));
+                        without_lock(py, || drop(reader));
                     }
                     return Ok(Some(Batch(batch)));
                 }
@@ -300,7 +300,7 @@ impl Rows {
     /// Ends the walk.
     fn close(&self, py: Python<'_>) {
         let place = std::mem::replace(&mut *self.lock(), Place::Closed);
-        py.detach(|| drop(place));
+        without_lock(py, || drop(place));
     }
 
     fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -450,7 +450,7 @@ impl Iterator for Reader {
 /// exception follows as soon as the interpreter runs again.
 fn interruption() -> Option<ArrowError> {
     // There is nobody to ask once the interpreter ends.
-    let interrupted = Python::try_attach(handler_raised).unwrap_or_default();
+    let interrupted = try_with_lock(handler_raised).unwrap_or_default();
     interrupted.then(|| {
         let error = std::io::ErrorKind::Interrupted.into();
         ArrowError::IoError("interrupted".into(), error)

@@ -2,6 +2,7 @@
 //! progress meanwhile.
 
 use crate::error;
+use crate::lock::without_lock;
 use hedgerow::plumbing::files::{identity, remove_file, FileKind};
 use hedgerow::plumbing::threads::start_scoped;
 use hedgerow::{Execution, Jobs};
@@ -140,7 +141,7 @@ fn run_or_undo<T: Send>(
         let worker = worker.map_err(|error| error::system(py, &error))?;
         let mut interruption = None;
         let mut told = Instant::now();
-        while !py.detach(|| over.wait(POLL_TIME)) {
+        while !without_lock(py, || over.wait(POLL_TIME)) {
             if interruption.is_some() {
                 continue;
             }

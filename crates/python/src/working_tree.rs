@@ -27,6 +27,7 @@ fn checkout<'py>(
     let revision = bytes_of(revision)?;
     let options = SwitchOptions {
         discard_changes: force,
+        overwrite_untracked: force,
         execution: execution(threads)?,
         ..SwitchOptions::default()
     };

@@ -224,3 +224,14 @@ def test_an_event_ends_a_call(repository, tmp_path):
         with pytest.raises(hedgerow.errors.Cancelled):
             call()
     assert git(repository, "symbolic-ref", "HEAD") == "refs/heads/main\n"
+
+
+def test_force_overwrites_what_is_untracked_and_in_the_way(repository):
+    git(repository, "checkout", "-q", "--detach")
+    git(repository, "rm", "-q", "--cached", "d0/f0")
+    git(repository, "commit", "-q", "-m", "without it")
+    (repository / "d0" / "f0").write_text("mine\n")
+    with pytest.raises(CheckoutRejected):
+        hedgerow.checkout(repository, "old")
+    hedgerow.checkout(repository, "old", force=True)
+    assert (repository / "d0" / "f0").read_text() == ""

@@ -1,5 +1,6 @@
 """Images: made, checked, extracted, read."""
 
+import array
 import errno
 import filecmp
 import gc
@@ -708,3 +709,36 @@ def test_parts_become_the_image_of_one_machine(tree, image, tmp_path):
     with pytest.raises(ValueError):
         images.merge([], tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+def test_levels_and_parts_that_make_no_sense(tree, tmp_path):
+    for compressor, level in [("gzip", 10), ("gzip", 0), ("xz", 1), ("lzma", 5), ("lz4", 1)]:
+        with pytest.raises(ValueError):
+            images.create(tree, tmp_path / "image", compressor=compressor, level=level)
+    for part in [(-1, 3), (1, 2**32), (2**32 + 1, 3), (4, 3)]:
+        with pytest.raises(ValueError):
+            images.create(tree, tmp_path / "image", part=part)
+    with pytest.raises(ValueError, match="null"):
+        images.create("a\0", tmp_path / "image")
+    assert not (tmp_path / "image").exists()
+
+
+def test_a_member_that_is_closed(image):
+    with images.open(image) as opened:
+        name = next(entry.name for entry in opened.listdir("") if entry.kind == "f")
+        raw = opened.open(name).detach()
+        words = array.array("I", [0] * 64)
+        assert raw.readinto(words) == min(256, opened.stat(name).size)
+        raw.close()
+        for use in (raw.read, raw.readall, raw.tell, lambda: raw.seek(0)):
+            with pytest.raises(ValueError):
+                use()
+
+
+def test_ranges_of_several_files_are_as_many_as_the_files(image):
+    fsspec = pytest.importorskip("fsspec")
+    files = fsspec.filesystem("hedgerow", image=str(image))
+    with pytest.raises(ValueError):
+        files.cat_ranges(["a", "b"], [0], [1, 1])
+    with pytest.raises(TypeError):
+        files.cat_ranges("a", [0], [1])

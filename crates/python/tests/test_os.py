@@ -674,3 +674,13 @@ def test_what_counts_as_true_for_scandir(tmp_path):
     for truth in (1, 0, [], "yes", None):
         with hos.scandir(tmp_path, stat=truth) as entries:
             assert [entry.name for entry in entries] == ["file"]
+
+
+def test_a_descriptor_of_a_file_is_named(tmp_path):
+    descriptor = os.open(tmp_path / "file", os.O_CREAT)
+    try:
+        with pytest.raises(NotADirectoryError) as caught:
+            hedgerow.os.scandir(descriptor)
+        assert caught.value.filename == descriptor
+    finally:
+        os.close(descriptor)

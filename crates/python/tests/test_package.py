@@ -198,3 +198,32 @@ def test_numbers_out_of_bounds_are_named(tmp_path):
                 with pytest.raises(ValueError, match=name):
                     function(number)
     assert os.listdir(tmp_path) == []
+
+
+def test_threads_that_go_on_do_not_disturb_the_end(tmp_path):
+    """A daemon thread reads an image through a Python function while the interpreter ends."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for number in range(20):
+        (tree / str(number)).write_bytes(bytes([number]) * 5000)
+    hedgerow.image.create(tree, tmp_path / "image")
+    script = """if True:
+        import sys, threading, time
+        from hedgerow import image, os
+        opened = image.open(open(sys.argv[1], "rb"))
+        def read():
+            while True:
+                for number in range(20):
+                    opened.read(str(number))
+        def walk():
+            while True:
+                list(os.walk("/proc/self", onerror=print))
+        for work in (read, read, walk):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.05)
+    """
+    for _ in range(8):
+        ended = subprocess.run(
+            [sys.executable, "-c", script, tmp_path / "image"], stdout=subprocess.DEVNULL, timeout=60
+        )
+        assert ended.returncode == 0

@@ -1,8 +1,8 @@
 //! What was damaged, by others or by the machine: it stops nothing else, is told, and comes back.
 
 use crate::scene::{can_mount, Scene};
-use hedgerow_testkit::skip;
 use bstr::ByteSlice;
+use hedgerow_testkit::skip;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 

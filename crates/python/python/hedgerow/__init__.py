@@ -18,7 +18,11 @@ it is interrupted.
 
 from __future__ import annotations
 
+import atexit as _atexit
+import sys as _sys
+
 from ._hedgerow import __version__
+from ._hedgerow import ending as _ending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +72,19 @@ _OF_GIT = {
     "status",
 }
 _MODULES = {"errors", "filesystem", "git", "image", "listing", "os"}
+
+
+def _end() -> None:
+    # Only Python 3.11 lets another interpreter of the process import this; its end is not the process's.
+    if _sys.version_info < (3, 12):
+        import _xxsubinterpreters as interpreters
+
+        if interpreters.get_current() != interpreters.get_main():
+            return
+    _ending()
+
+
+_atexit.register(_end)
 
 
 def __getattr__(name: str) -> object:

@@ -250,10 +250,14 @@ class HedgerowFileSystem(AbstractFileSystem, metaclass=type):  # type: ignore[mi
 
         :param on_error: ``"return"``: an exception is in the place of what cannot be read; else it is raised.
         """
+        if not isinstance(paths, list):
+            raise TypeError("paths is a list")
         if not isinstance(starts, list):
             starts = [starts] * len(paths)
         if not isinstance(ends, list):
             ends = [ends] * len(paths)
+        if not len(starts) == len(ends) == len(paths):
+            raise ValueError("as many starts and ends as paths are needed")
 
         def read(wanted: tuple[str, int, int]) -> Any:
             try:

@@ -109,7 +109,7 @@ def checkout(
 ) -> CheckedOut:
     """Move the working tree at *path* to *revision*, a branch or a commit, like ``git checkout``.
 
-    :param force: overwrite local changes.
+    :param force: overwrite local changes, and untracked files that are in the way.
     :param detach: do not follow a branch.
     :param threads: number of threads; by default as many as are useful.
     :param progress: called about ten times a second with the name of a stage, the steps done, the steps in

@@ -27,6 +27,10 @@ from .errors import PartialFailure
 
 Path = Union[str, bytes, "_os.PathLike[str]", "_os.PathLike[bytes]"]
 
+#: The highest level of each compressor that has levels.
+_LEVELS = {"gzip": 9, "lzo": 9, "zstd": 22}
+_COMPRESSORS = {"gzip", "lz4", "lzma", "lzo", "xz", "zstd"}
+_MOST_PARTS = 2**32 - 1
 _ARTICLES = {"commit": "a commit", "archive": "an archive"}
 
 __all__ = [
@@ -164,6 +168,12 @@ def create(
         raise ValueError(
             f"only a directory can be packed in parts, and this is {_ARTICLES[kind]}: leave out part"
         )
+    if part is not None:
+        part = (number("part", part[0], 1, _MOST_PARTS), number("part", part[1], 1, _MOST_PARTS))
+    if level is not None and compressor in _COMPRESSORS:
+        if compressor not in _LEVELS:
+            raise ValueError(f"{compressor} has no levels")
+        number("level", level, 1, _LEVELS[compressor])
     settings = (
         compressor,
         number_or_none("level", level, 0, 2**32 - 1),
@@ -457,9 +467,11 @@ class _Member(_io.RawIOBase):
         return True
 
     def tell(self) -> int:
+        self._checkClosed()
         return self._position
 
     def seek(self, offset: int, whence: int = _os.SEEK_SET) -> int:
+        self._checkClosed()
         bases = {_os.SEEK_SET: 0, _os.SEEK_CUR: self._position, _os.SEEK_END: self._size}
         if whence not in bases:
             raise ValueError(f"whence value {whence} unsupported")
@@ -470,12 +482,15 @@ class _Member(_io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: Any) -> int:
-        content = self._image.read(self._path, self._position, len(buffer))
-        buffer[: len(content)] = content
+        self._checkClosed()
+        view = memoryview(buffer).cast("B")
+        content = self._image.read(self._path, self._position, len(view))
+        view[: len(content)] = content
         self._position += len(content)
         return len(content)
 
     def readall(self) -> bytes:
+        self._checkClosed()
         content = self._image.read(self._path, self._position)
         self._position += len(content)
         return content

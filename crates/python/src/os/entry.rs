@@ -2,6 +2,7 @@
 
 use super::stat::stat_result;
 use crate::error::os_error;
+use crate::lock::without_lock;
 use crate::path::borrowed_bytes_of;
 use hedgerow::walk::{stat_path, FileKind, OpenDirectory, Stat};
 use pyo3::exceptions::PyFileNotFoundError;
@@ -95,7 +96,7 @@ impl DirEntry {
         } = &*self.directory
         {
             let name = borrowed_bytes_of(self.name.bind(py))?;
-            let stat = py.detach(|| match open.upgrade().filter(|_| !follow) {
+            let stat = without_lock(py, || match open.upgrade().filter(|_| !follow) {
                 Some(directory) => directory.stat(&name),
                 None => {
                     let path = [&prefix_bytes[..], &name].concat();

@@ -1,6 +1,7 @@
 //! Forks. A child has only the thread that forked: locks that others hold at that moment stay locked
 //! in it. So all threads of walks end before a fork, and start again when they are needed.
 
+use crate::lock::forget_others;
 use hedgerow::walk::Ahead;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -35,5 +36,6 @@ pub(super) fn after_fork_in_parent() {
 /// The same in the child. It has no other thread, and will never be through with a step of one.
 #[pyfunction]
 pub(super) fn after_fork_in_child() {
+    forget_others();
     walks().iter().for_each(|walk| walk.resume_in_child());
 }

@@ -3,6 +3,7 @@
 use super::audit_scandir;
 use super::entry::{truth, DirEntry, Directory};
 use crate::error::os_error;
+use crate::lock::without_lock;
 use crate::path::{fspath, system_path, Flavor};
 use hedgerow::plumbing::files::until_removed;
 use hedgerow::walk::{stat_entries, Listing, OpenDirectory, ReadBuffer, Stat};
@@ -63,7 +64,7 @@ pub(super) fn scandir(
     let bytes = system_path(&path)?;
     let opened = {
         let path = PathBuf::from(OsString::from_vec(bytes.clone()));
-        py.detach(|| OpenDirectory::open(&path))
+        without_lock(py, || OpenDirectory::open(&path))
     };
     let opened = opened.map_err(|error| os_error(py, &error, Some(&path)))?;
     let mut prefix_bytes = bytes;
@@ -92,8 +93,8 @@ fn scandir_descriptor(
     descriptor: i32,
     stat: bool,
 ) -> PyResult<ScandirIterator> {
-    let opened =
-        OpenDirectory::duplicate(descriptor).map_err(|error| os_error(path.py(), &error, None))?;
+    let opened = OpenDirectory::duplicate(descriptor)
+        .map_err(|error| os_error(path.py(), &error, Some(path)))?;
     Ok(ScandirIterator {
         directory: Arc::new(Directory::Descriptor(descriptor)),
         flavor: Flavor::Str,
@@ -212,7 +213,7 @@ impl ScandirIterator {
             return Ok(None);
         };
         if reading.next >= reading.listing.len() {
-            let (filled, back) = py.detach(move || (reading.fill(), reading));
+            let (filled, back) = without_lock(py, move || (reading.fill(), reading));
             reading = back;
             match filled {
                 Ok(true) => {}

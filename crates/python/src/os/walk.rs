@@ -2,6 +2,7 @@
 
 use super::{audit_scandir, fork};
 use crate::error::os_error;
+use crate::lock::{with_lock, without_lock};
 use crate::path::{bytes_of, join, system_path, Flavor};
 use hedgerow::walk::{Ahead, AheadOptions, Contents, Entered, Position};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration, PyTypeError, PyValueError};
@@ -305,7 +306,7 @@ fn listed(
     path: &[u8],
 ) -> PyResult<Entered> {
     let interruption = Mutex::new(None);
-    let is_interrupted = || match Python::attach(|py| py.check_signals()) {
+    let is_interrupted = || match with_lock(|py| py.check_signals()) {
         Ok(()) => false,
         Err(error) => {
             let mut interruption = interruption.lock().unwrap_or_else(PoisonError::into_inner);
@@ -313,7 +314,7 @@ fn listed(
             true
         }
     };
-    let entered = py.detach(|| {
+    let entered = without_lock(py, || {
         let path = Path::new(OsStr::from_bytes(path));
         match position {
             Some(position) => ahead.enter(position, path, &is_interrupted),
@@ -331,7 +332,7 @@ impl Walk {
     /// Ends the threads; other threads of the interpreter run meanwhile.
     fn end(&mut self, py: Python<'_>) {
         let ahead = self.ahead.take();
-        py.detach(|| drop(ahead));
+        without_lock(py, || drop(ahead));
     }
 }
 
@@ -438,7 +439,7 @@ impl Frame {
             }
         }
         kept.sort();
-        py.detach(|| {
+        without_lock(py, || {
             for index in 0..self.contents.entered().len() as u32 {
                 let name = self.contents.entered_name(index).unwrap_or_default();
                 if kept

@@ -1,7 +1,7 @@
 //! A mounted working tree has what git writes.
 
 use crate::scene::{can_mount, Scene};
-use hedgerow_testkit::{differences, isolate};
+use hedgerow_testkit::{differences, filter_server, isolate};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 
 /// Files that conversions change, each way.
@@ -104,6 +104,81 @@ fn a_required_filter_that_fails_ends_it_as_in_git() {
     assert!(ended.stderr.contains("loud.up"), "{}", ended.stderr);
     assert!(!scene.path("w").exists() && !scene.path("r/.git/worktrees/w").exists());
     assert_eq!(scene.images(), Vec::<String>::new());
+}
+
+#[test]
+fn what_an_optional_filter_did_not_do_is_not_kept_for_others() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    let config = |key: &str, value: &str| {
+        scene.repository.git(&["config", key, value]);
+    };
+    scene.repository.write(".gitattributes", "*.up filter=up\n");
+    scene.repository.write("loud.up", "loud\n");
+    scene.repository.commit("a filter");
+    let works = scene.path("works").display().to_string();
+    let log = scene.path("log").display().to_string();
+    config(
+        "filter.up.smudge",
+        &format!("test -e '{works}' && tr a-z A-Z"),
+    );
+    config("filter.up.clean", "tr A-Z a-z");
+    let refuse = |place: &str, path: &str| {
+        let line = format!("worktree add --mount --detach ../{place}");
+        let added = scene.hedgerow("r", &line);
+        let reason = format!("the filter 'up' failed at '{path}'");
+        assert!(
+            added.stderr.contains("its files are written: no image"),
+            "{}",
+            added.stderr
+        );
+        assert!(added.stderr.contains(&reason), "{}", added.stderr);
+        added.ok("add");
+        assert_eq!(scene.images(), Vec::<String>::new());
+        let error = scene.hedgerow("r", "image-store make").failed(2, "make");
+        assert!(error.contains(&reason), "{error}");
+        let left = std::fs::read_dir(scene.path("r/.git/hedgerow/images")).unwrap();
+        let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        left.retain(|name| name != "lock" && name != "users");
+        assert!(left.is_empty(), "{left:?}");
+    };
+    refuse("first", "loud.up");
+    assert_eq!(scene.read("first/loud.up"), "loud\n");
+    scene.write("works", "");
+    compare(&scene, "second");
+    assert_eq!(scene.read("second/loud.up"), "LOUD\n");
+    // What cannot be compared is not said to differ.
+    std::fs::remove_file(&works).unwrap();
+    let error = scene
+        .hedgerow("r", "image-store verify")
+        .failed(3, "verify");
+    assert!(error.contains("the filter 'up' failed"), "{error}");
+    // Nor is an image made again so.
+    scene.hedgerow("r", "worktree unmount second").ok("unmount");
+    std::fs::remove_dir_all(scene.path("r/.git/hedgerow/images")).unwrap();
+    let error = scene
+        .hedgerow("r", "worktree mount second")
+        .failed(128, "mount");
+    let told = ["the filter 'up' failed at 'loud.up'", "its changes are in"];
+    assert!(told.iter().all(|told| error.contains(told)), "{error}");
+    assert_eq!(scene.images(), Vec::<String>::new());
+    scene.write("works", "");
+    scene.hedgerow("r", "worktree mount second").ok("mount");
+    assert_eq!(scene.read("second/loud.up"), "LOUD\n");
+    scene
+        .hedgerow("r", "worktree remove --force second")
+        .ok("remove");
+    scene.hedgerow("r", "image-store prune --all").ok("prune");
+    // A process may refuse a file without a word of git's.
+    config("filter.up.process", &filter_server::command(&log));
+    for path in ["error.up", "abort.up", "die.up"] {
+        scene.repository.write(path, "loud\n");
+        scene.repository.commit(path);
+        refuse(&path.replace('.', "-"), path);
+        scene.repository.git(&["rm", "-q", path]);
+    }
 }
 
 #[test]

@@ -22,3 +22,9 @@ mod store;
 mod twice;
 mod twins;
 mod watched;
+
+/// The filter process of a test.
+#[test]
+fn filter_server() {
+    hedgerow_testkit::filter_server::serve_if_told();
+}

@@ -82,5 +82,6 @@ pub(crate) fn nodes_of_checkout<T>(
     Ok(Archived {
         outcome,
         warnings: shared.finish(),
+        filter_failure: shared.filters.failure(),
     })
 }

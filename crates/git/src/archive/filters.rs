@@ -14,7 +14,7 @@ use hedgerow_fs::FilterCancel;
 use hedgerow_pack::ObjectId;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ pub(super) struct Filters {
     context: FilterContext,
     drivers: Mutex<BTreeMap<BString, Arc<Program>>>,
     cancels: Mutex<Vec<FilterCancel>>,
+    /// The first failure of one that is not required.
+    failure: OnceLock<String>,
 }
 
 /// A running driver.
@@ -55,6 +57,7 @@ impl Filters {
             },
             drivers: Mutex::default(),
             cancels: Mutex::default(),
+            failure: OnceLock::new(),
         })
     }
 
@@ -119,6 +122,10 @@ impl Filters {
             Ok(())
         };
         let outcome = lane.smudge(0, path, id, content, &mut take);
+        if lane.has_failed() {
+            let failed = || format!("the filter '{}' failed at '{path}'", driver.name);
+            self.failure.get_or_init(failed);
+        }
         // Kept for the next file, even if this one failed.
         lock(&program.idle).push(lane);
         outcome?;
@@ -147,6 +154,11 @@ impl Filters {
         // Without the thread, a cancellation takes effect only when the filters answer.
         let _ = start_scoped(threads, "watch", watch);
         alive
+    }
+
+    /// The first failure of a filter that is not required: the file has the content that it was given.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.get().cloned()
     }
 
     /// Ends the programs and returns their errors.

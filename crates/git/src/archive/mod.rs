@@ -69,6 +69,8 @@ pub struct Archived<T> {
     /// Git's warnings: ignored attributes, encodings that cannot express a content, failures of
     /// filters that are not required.
     pub warnings: Vec<String>,
+    /// The first failure of a filter that is not required, also if git has no words for it.
+    pub filter_failure: Option<String>,
 }
 
 /// Lists the tree that `revision` names for `consume`, which receives its nodes in canonical order,
@@ -118,7 +120,11 @@ pub fn nodes_of_commit<T>(
     )?;
     let mut warnings = source.warnings;
     warnings.extend(shared.finish());
-    Ok(Archived { outcome, warnings })
+    Ok(Archived {
+        outcome,
+        warnings,
+        filter_failure: shared.filters.failure(),
+    })
 }
 
 /// Counts the entries that [`nodes_of_commit`] lists, for a total: only trees are read.

@@ -26,6 +26,8 @@ pub(super) struct FilterProgram {
     client: Option<FilterClient>,
     /// Directions in which the process answered `abort`: it is not asked for them again.
     aborted: Vec<Direction>,
+    /// A command or the process has failed at a file, with words or without.
+    has_failed: bool,
 }
 
 /// The direction of a conversion.
@@ -83,7 +85,12 @@ impl FilterProgram {
             cancel,
             client: None,
             aborted: Vec::new(),
+            has_failed: false,
         }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed
     }
 
     pub(super) fn cancel_handle(&self) -> FilterCancel {
@@ -120,6 +127,7 @@ impl FilterProgram {
         };
         // For smudging, git treats a driver without any command as if there were none.
         let is_nothing = direction == Direction::Smudge && !self.driver.has_command();
+        self.has_failed |= matches!(&outcome, Outcome::Unfiltered(said) if !said.is_empty());
         match outcome {
             Outcome::Unfiltered(said) if self.driver.required && !is_nothing => {
                 Err(Error::Filter {
@@ -182,8 +190,12 @@ impl FilterProgram {
                 }
                 Reply::Content(content) => Outcome::Filtered(content),
                 Reply::Delayed => Outcome::Delayed,
-                Reply::Error => Outcome::Unfiltered(Vec::new()),
+                Reply::Error => {
+                    self.has_failed = true;
+                    Outcome::Unfiltered(Vec::new())
+                }
                 Reply::Abort => {
+                    self.has_failed = true;
                     self.aborted.push(direction);
                     Outcome::Unfiltered(Vec::new())
                 }

@@ -101,6 +101,12 @@ impl FilterLane {
         self.program.cancel_handle()
     }
 
+    /// Whether a file was not filtered because the program failed, or refused it. Git has no words for all
+    /// of these.
+    pub fn has_failed(&self) -> bool {
+        self.program.has_failed()
+    }
+
     /// Filters the blob `id` for the file `path` of the working tree; `content` is the result of
     /// [`Converter::to_worktree`](super::Converter::to_worktree). The result is delivered now, or
     /// by [`finish`](FilterLane::finish).

@@ -326,8 +326,12 @@ pub(super) fn lower(
     let mtime_s = Some(state.mtime_s).filter(|seconds| *seconds != 0);
     let mut make = |makes: &Images<'_>| makes.make(&wanted, mtime_s, &mut Vec::new());
     let settings = (&name, state.settings.as_str());
-    let made = with_settings_of(linked, settings, images, execution, &mut make)?;
-    let Some(made) = made else {
+    let made = with_settings_of(linked, settings, images, execution, &mut make);
+    let made = made.map_err(|error| match error {
+        Error::Setup { reason } => lost(&reason),
+        error => error,
+    });
+    let Some(made) = made? else {
         let now = Images::new(linked, images, execution)?;
         let changed = now.fingerprint().changed_since(&state.settings);
         let changed = match changed.as_slice() {

@@ -419,13 +419,21 @@ impl<'a> Images<'a> {
             self.maker
                 .make(self.kind(), &mut nodes, image, execution, &mut tell)
         })?;
-        warnings.extend(made.warnings);
         if self.execution.cancel.is_cancelled() {
             return Err(Error::Interrupted);
         }
+        warnings.extend(made.warnings);
         made.outcome.map_err(|error| Error::Setup {
             reason: format!("cannot make an image of tree {}: {error}", wanted.tree),
         })?;
+        if let Some(failure) = made.filter_failure {
+            // It may work the next time; an image would keep for everybody what it did not do. Without an
+            // index, the file is no image.
+            hedgerow_fs::remove_file(&making.image)?;
+            return Err(Error::Setup {
+                reason: format!("no image is made of tree {}: {failure}", wanted.tree),
+            });
+        }
         self.repository
             .settings()
             .sharing
@@ -498,6 +506,11 @@ impl<'a> Images<'a> {
                 found.path.display()
             ),
         };
+        if let Some(failure) = compared.filter_failure {
+            return Err(unreadable(NodeError::entry(Error::Setup {
+                reason: failure,
+            })));
+        }
         let paths = compared.outcome.map_err(unreadable)?.map_err(unreadable)?;
         Ok(paths)
     }

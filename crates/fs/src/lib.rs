@@ -93,7 +93,8 @@ pub use own_program::{own_program, own_program_stat};
 pub use path::{
     append_file, append_private_file, create_directories, create_directory, create_link,
     find_other_program, identity, is_executable, lstat, remove_directory, remove_empty_directories,
-    remove_file, rename, set_permissions, stat, stat_path, sync_directory, touch, Identity,
+    remove_file, rename, set_group, set_permissions, stat, stat_path, sync_directory, touch,
+    Identity,
 };
 pub use private_dir::PrivateDir;
 pub use process::{Exit, Process};

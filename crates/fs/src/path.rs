@@ -169,6 +169,14 @@ pub fn set_permissions(path: &Path, mode: u32) -> Result<()> {
         .map_err(|source| Error::new("change permissions of", path, source))
 }
 
+/// Sets the group of `path`; a link is followed.
+pub fn set_group(path: &Path, group: u32) -> Result<()> {
+    let group = Some(rustix::fs::Gid::from_raw(group));
+    fault::check(Op::Attribute)
+        .and_then(|()| Ok(rustix::fs::chown(path, None, group)?))
+        .map_err(|source| Error::new("change the group of", path, source))
+}
+
 /// Sets the times of the file at `path` to now.
 pub fn touch(path: &Path) -> Result<()> {
     let now = rustix::fs::Timespec {

@@ -44,8 +44,8 @@ pub struct LayeredTree {
 }
 
 impl LayeredTree {
-    /// Makes the layers of a new tree in `directory`. The root of the tree gets the permissions of the
-    /// directory `top`. Until it is saved, it cannot be opened.
+    /// Makes the layers of a new tree in `directory`. The root of the tree gets the group and the
+    /// permissions of the directory `top`. Until it is saved, it cannot be opened.
     ///
     /// # Errors
     /// If they cannot be made.
@@ -57,6 +57,10 @@ impl LayeredTree {
         create_directories(&tree.upper())?;
         create_directories(&tree.work())?;
         if let Some(stat) = hedgerow_fs::stat(top)? {
+            let own = hedgerow_fs::stat(&tree.upper())?;
+            if own.is_some_and(|own| own.gid != stat.gid) {
+                hedgerow_fs::set_group(&tree.upper(), stat.gid)?;
+            }
             hedgerow_fs::set_permissions(&tree.upper(), stat.mode & 0o7777)?;
         }
         Ok(tree)

@@ -3,7 +3,7 @@
 use crate::scene::{can_mount, Scene};
 use bstr::ByteSlice;
 use hedgerow_testkit::skip;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
 #[test]
@@ -379,6 +379,71 @@ fn a_shared_repository_is_as_open_as_it_says() {
         let user = user.unwrap().unwrap().metadata().unwrap().permissions();
         assert_eq!(user.mode() & 0o777, mode & 0o666, "{sharing}");
     }
+}
+
+#[test]
+fn directories_hand_their_group_on_as_in_an_ordinary_tree() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    let modes = |place: &str| {
+        ["", "/d", "/d/e", "/d/b", "/run.sh"].map(|path| {
+            let path = scene.path(&format!("{place}{path}"));
+            let found = std::fs::symlink_metadata(path).unwrap();
+            (found.mode() & 0o7777, found.gid())
+        })
+    };
+    let mut number = 0;
+    let mut compare = |above: &str, expected: u32| {
+        number += 1;
+        let [ours, gits] = ["ours", "git"].map(|who| format!("{above}{who}{number}"));
+        scene.add(&format!("--detach ../{ours}"));
+        let line = format!("worktree add --detach ../{gits}");
+        scene.by_git("r", &line).ok("git");
+        assert_eq!(modes(&ours), modes(&gits), "{number}");
+        assert_eq!(modes(&ours)[1].0, expected, "{number}");
+        std::fs::create_dir(scene.path(&format!("{ours}/d/new"))).unwrap();
+        std::fs::create_dir(scene.path(&format!("{gits}/d/new"))).unwrap();
+        let new = |place: &str| std::fs::metadata(scene.path(place).join("d/new")).unwrap();
+        assert_eq!(new(&ours).mode(), new(&gits).mode(), "{number}");
+        scene
+            .hedgerow("r", "image-store verify")
+            .ok("what is in the images");
+    };
+    compare("", 0o755);
+    for sharing in ["group", "0660"] {
+        scene
+            .repository
+            .git(&["config", "core.sharedRepository", sharing]);
+        compare("", 0o2755);
+    }
+    // An image that is made ahead of time is the one that is used.
+    let images = scene.images();
+    scene.hedgerow("r", "image-store make").ok("make");
+    assert_eq!(scene.images(), images);
+    scene
+        .repository
+        .git(&["config", "--unset", "core.sharedRepository"]);
+    compare("", 0o755);
+    // The directory above may do so, too.
+    let above = scene.path("above");
+    std::fs::create_dir(&above).unwrap();
+    std::os::unix::fs::chown(&above, None, Some(4242)).unwrap();
+    std::fs::set_permissions(&above, std::fs::Permissions::from_mode(0o2755)).unwrap();
+    compare("above/", 0o2755);
+    let line = "worktree unmount --all";
+    scene.hedgerow("r", line).ok(line);
+    scene.hedgerow("r", "image-store prune --all").ok("prune");
+    for image in std::fs::read_dir(scene.path("r/.git/hedgerow/images")).unwrap() {
+        let path = image.unwrap().path();
+        if path.is_file() {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let line = "worktree mount --all";
+    scene.hedgerow("r", line).ok("their images are made again");
+    assert_eq!(modes("above/ours5"), modes("above/git5"));
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub(crate) struct CheckedOut<'a> {
     pub owner: (u32, u32),
     /// The permissions that files do not get.
     pub umask: u32,
+    /// Directories hand their group on, as the one does in which they are made.
+    pub set_group: bool,
     /// What a sparse checkout leaves out.
     pub sparse: Option<Arc<SparsePatterns>>,
     /// Cancels the listing.

@@ -11,6 +11,7 @@ use hedgerow_tree::EntryKind;
 
 /// Default of `tar.umask`.
 const UMASK: u16 = 0o002;
+const SET_GROUP_ID: u16 = 0o2000;
 
 /// A tree with the common properties of its entries.
 pub(super) struct Source {
@@ -21,6 +22,8 @@ pub(super) struct Source {
     pub reference: Option<BString>,
     pub mtime_s: i64,
     umask: u16,
+    /// What directories have besides.
+    of_directories: u16,
     /// Git's warnings.
     pub warnings: Vec<String>,
 }
@@ -54,6 +57,7 @@ impl Source {
                 .map_or(options.tree_mtime_s, |commit| commit.seconds),
             commit,
             umask: umask(repository)?,
+            of_directories: 0,
             warnings: resolved.warnings,
         })
     }
@@ -66,6 +70,7 @@ impl Source {
             reference: checkout.reference.clone(),
             mtime_s: checkout.mtime_s,
             umask: (checkout.umask & 0o777) as u16,
+            of_directories: if checkout.set_group { SET_GROUP_ID } else { 0 },
             warnings: Vec::new(),
         }
     }
@@ -75,9 +80,8 @@ impl Source {
         match kind {
             EntryKind::Symlink => 0o777,
             EntryKind::File => 0o666 & !self.umask,
-            EntryKind::Executable | EntryKind::Directory | EntryKind::Gitlink => {
-                0o777 & !self.umask
-            }
+            EntryKind::Executable => 0o777 & !self.umask,
+            EntryKind::Directory | EntryKind::Gitlink => 0o777 & !self.umask | self.of_directories,
         }
     }
 }

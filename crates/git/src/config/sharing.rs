@@ -91,6 +91,11 @@ impl Sharing {
         }
     }
 
+    /// Whether new directories hand their group on, of those that the umask leaves `mode`.
+    pub(crate) fn hands_group_on(self, mode: u32) -> bool {
+        self.of_directory(mode) & SET_GROUP_ID != 0
+    }
+
     /// Opens the file of a lock, which will be that of its target.
     pub(crate) fn open_lock(self, lock: &LockFile) -> Result<()> {
         if self == Sharing::Umask {

@@ -111,7 +111,7 @@ fn mounted_image(
                 commit: Some(commit),
                 reference: checkout.branch.clone(),
             };
-            Images::new(linked, maker, execution)?.base(&wanted, warnings)
+            Images::within(checkout.top, linked, maker, execution)?.base(&wanted, warnings)
         })?;
         let image = &found.image;
         refuse_hindered(&Base::new(&mounts(linked), &image.name.to_string()))?;

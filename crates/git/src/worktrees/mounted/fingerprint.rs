@@ -16,17 +16,38 @@ const FILE_LIMIT_BYTES: u64 = 100 << 20;
 pub(crate) struct Ownership {
     pub owner: (u32, u32),
     pub umask: u32,
+    /// Directories hand their group on.
+    pub set_group: bool,
 }
 
+const SET_GROUP_ID: u32 = 0o2000;
+
 impl Ownership {
-    /// Those of this process.
-    pub(crate) fn own() -> Result<Self> {
+    /// Those of this process, in a new working tree of `repository`.
+    pub(crate) fn own(repository: &Repository) -> Result<Self> {
         let umask = hedgerow_fs::umask().ok_or_else(|| Error::Setup {
             reason: "the system does not tell the umask".into(),
         })?;
+        let sharing = repository.settings().sharing;
         Ok(Ownership {
             owner: hedgerow_fs::effective_ids(),
             umask,
+            set_group: sharing.hands_group_on(0o777 & !umask),
+        })
+    }
+
+    /// Those of this process in the directory `top`, which may hand its group on.
+    pub(crate) fn within(top: &Path, repository: &Repository) -> Result<Self> {
+        let own = Ownership::own(repository)?;
+        let Some(stat) = hedgerow_fs::stat(top)? else {
+            return Ok(own);
+        };
+        let set_group = stat.mode & SET_GROUP_ID != 0;
+        let (user, group) = own.owner;
+        Ok(Ownership {
+            owner: (user, if set_group { stat.gid } else { group }),
+            set_group,
+            ..own
         })
     }
 }
@@ -41,9 +62,13 @@ pub(crate) struct Fingerprint {
 }
 
 /// What the keys of [`Fingerprint::parts`] stand for, to users.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("owner", "the user"),
     ("umask", "the umask"),
+    (
+        "setgid",
+        "the group of new directories (core.sharedRepository)",
+    ),
     (
         "conversions",
         "conversions (such as core.autocrlf, core.symlinks, filters, LFS)",
@@ -89,6 +114,7 @@ impl Fingerprint {
         hash.add(format!("{ownership:?}").as_bytes());
         hash.name(&format!("owner={user}:{group}"));
         hash.name(&format!("umask={:o}", ownership.umask));
+        hash.name(&format!("setgid={}", u8::from(ownership.set_group)));
         hash.begin();
         let conversions = conversion_options::options(repository)?;
         hash.add(format!("{conversions:?}").as_bytes());
@@ -146,6 +172,7 @@ impl Ownership {
         Some(Ownership {
             owner: (user.parse().ok()?, group.parse().ok()?),
             umask: u32::from_str_radix(value("umask")?, 8).ok()?,
+            set_group: value("setgid") == Some("1"),
         })
     }
 }

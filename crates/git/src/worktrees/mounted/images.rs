@@ -203,7 +203,20 @@ impl<'a> Images<'a> {
         execution: &'a Execution,
     ) -> Result<Self> {
         let is_sparse = repository.settings().sparse_checkout;
-        Images::made_by(repository, maker, execution, Ownership::own()?, is_sparse)
+        let own = Ownership::own(repository)?;
+        Images::made_by(repository, maker, execution, own, is_sparse)
+    }
+
+    /// The same for a working tree in the directory `top`, which is there.
+    pub(crate) fn within(
+        top: &Path,
+        repository: &'a Repository,
+        maker: &'a dyn ImageMaker,
+        execution: &'a Execution,
+    ) -> Result<Self> {
+        let is_sparse = repository.settings().sparse_checkout;
+        let own = Ownership::within(top, repository)?;
+        Images::made_by(repository, maker, execution, own, is_sparse)
     }
 
     /// The same for the files of somebody else, and with the patterns of the sparse checkout or without,
@@ -476,6 +489,7 @@ impl<'a> Images<'a> {
             mtime_s,
             owner: self.ownership.owner,
             umask: self.ownership.umask,
+            set_group: self.ownership.set_group,
             sparse: self.sparse.clone(),
             cancel: &self.execution.cancel,
         }
@@ -526,7 +540,7 @@ pub(super) fn with_settings_of<T>(
     execution: &Execution,
     act: &mut dyn FnMut(&Images<'_>) -> Result<T>,
 ) -> Result<Option<T>> {
-    let own = Ownership::own()?;
+    let own = Ownership::own(repository)?;
     let owners = [Some(own), Ownership::noted(noted).filter(|it| *it != own)];
     let mut attempt = |repository: &Repository| {
         let sparse = repository.settings().sparse_checkout;

@@ -2,6 +2,7 @@
 
 use crate::scene::{can_mount, Scene, HEDGEROW};
 use hedgerow_testkit::{isolated, require, run, Outcome, Program};
+use std::os::unix::fs::PermissionsExt;
 
 /// Runs hedgerow in `place` by way of another program, which takes something away from it.
 fn without(scene: &Scene, words: &[&str], line: &str) -> Outcome {
@@ -52,6 +53,31 @@ fn files_are_written_where_mounting_is_not_allowed() {
         error.contains("rights of root") && error.contains("its changes are in"),
         "{error}"
     );
+}
+
+#[test]
+fn files_are_written_where_their_owner_may_not_do_all() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    let script = scene.path("r/run.sh");
+    std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    scene.repository.commit("executable");
+    for umask in ["0111", "0777"] {
+        let few = ["sh", "-c", &format!("umask {umask} && exec \"$0\" \"$@\"")];
+        let line = format!("worktree add --mount --detach ../w{umask}");
+        let added = without(&scene, &few, &line);
+        let reason = format!("the umask {umask} takes permissions from the owner of files");
+        assert!(added.stderr.contains(&reason), "{}", added.stderr);
+        added.ok("add");
+        let place = format!("w{umask}");
+        for program in [HEDGEROW, Program::Git] {
+            let status = scene.run(program, &place, "status --porcelain");
+            assert_eq!(status.ok("status"), b" M run.sh\n", "{umask}");
+        }
+    }
+    assert_eq!(scene.images(), Vec::<String>::new());
 }
 
 #[test]

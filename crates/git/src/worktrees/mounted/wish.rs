@@ -7,6 +7,9 @@ use crate::worktrees::AddOptions;
 use crate::{Error, Result};
 use hedgerow_mounts::{hindrance, Hindrance};
 
+/// What of a umask counts for the owner of files.
+const OWNERS: u32 = 0o700;
+
 /// A working tree that is to be mounted.
 pub(crate) struct MountWish<'a> {
     pub maker: &'a dyn ImageMaker,
@@ -67,6 +70,12 @@ pub(crate) fn required(reason: &str) -> Error {
 fn reason_against(repository: &Repository) -> Option<String> {
     if repository.settings().attributes_tree.is_some() {
         return Some("attributes come from another tree (attr.tree)".into());
+    }
+    // Its index would say of executable files what the files do not.
+    if let Some(umask) = hedgerow_fs::umask().filter(|umask| umask & OWNERS != 0) {
+        return Some(format!(
+            "the umask {umask:04o} takes permissions from the owner of files"
+        ));
     }
     match hindrance() {
         // An image that is mounted already can be used.

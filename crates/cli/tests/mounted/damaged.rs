@@ -89,6 +89,7 @@ fn a_damaged_index_of_an_image_is_not_used() {
     added.ok("add");
     scene.assert_clean("v");
     assert_eq!(scene.tree("v"), scene.tree("r"));
+    assert_eq!(scene.mounted(), Vec::<PathBuf>::new());
     std::fs::remove_file(&index).unwrap();
     scene.add("--detach ../w");
     scene.assert_clean("w");

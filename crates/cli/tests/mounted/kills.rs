@@ -109,6 +109,30 @@ fn a_killed_add_is_ended_or_pruned() {
 }
 
 #[test]
+fn an_add_that_is_ended_leaves_nothing_mounted() {
+    if !can_mount() || !require("strace") {
+        return;
+    }
+    let scene = Scene::new();
+    let line = "worktree add --mount --detach ../w";
+    for call in ["fsmount", "move_mount", "renameat"] {
+        let mut number = 1;
+        while struck(&scene, line, call, ("TERM", number)).code != 0 {
+            if is_known(&scene, "w") {
+                // It was whole before.
+                scene.hedgerow("r", "worktree remove w").ok("remove");
+            }
+            let mounted = scene.mounted();
+            assert!(mounted.is_empty(), "{call} {number}: {mounted:?}");
+            assert!(!scene.path("w").exists(), "{call} {number}");
+            number += 1;
+        }
+        assert!(number > 1, "{call}");
+        scene.hedgerow("r", "worktree remove w").ok("remove");
+    }
+}
+
+#[test]
 fn an_add_that_was_killed_early_is_not_passed_over() {
     if !can_mount() || !require("strace") {
         return;

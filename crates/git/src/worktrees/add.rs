@@ -4,7 +4,7 @@ use super::candidate::{check_place, give_up};
 use super::copied_settings::copy_settings;
 use super::half_made::HalfMade;
 use super::links::{failed, write_line};
-use super::mounted::{fill, mount_wish, put_on_image, required};
+use super::mounted::{fill, mount_wish, put_on_image, release_image, required};
 use super::mounted::{lock_admin, lock_place, Checkout, ImageMaker, OnImage, Wish};
 use super::mounted::{INITIALIZING, LAYERS, LOCK_REASON};
 use super::populate::{not_reset, populate};
@@ -283,6 +283,21 @@ impl<'a> Plan<'a> {
         wish: Wish<'_>,
         notice: &mut dyn FnMut(Notice<'_>),
     ) -> Result<Added, AddFailure> {
+        let mut image = None;
+        let made = self.make_on(wish, &mut image, notice);
+        if let (Err(_), Some(image)) = (&made, image) {
+            release_image(self.repository, &image);
+        }
+        made
+    }
+
+    /// The same; if it fails, the image may stay mounted whose name `mounted` is.
+    fn make_on(
+        &self,
+        wish: Wish<'_>,
+        mounted: &mut Option<String>,
+        notice: &mut dyn FnMut(Notice<'_>),
+    ) -> Result<Added, AddFailure> {
         let made = AddFailure::of(AddStage::Making);
         let is_layered = matches!(wish, Wish::Mount(_));
         // Locks that end with the process come first: they tell others whether somebody is at work.
@@ -292,6 +307,7 @@ impl<'a> Plan<'a> {
         self.make_head(&admin).map_err(&made)?;
         copy_settings(self.repository, &admin).map_err(&made)?;
         let on_image = self.mount(wish, &admin, notice).map_err(&made)?;
+        *mounted = on_image.as_ref().map(OnImage::image);
         let is_mounted = on_image.is_some();
         if is_mounted {
             half_made.is_mounted();

@@ -168,7 +168,11 @@ fn mount_held(
         drop_plain_link(tree)?;
         let linked = repository.open_admin(&tree.git_dir, &tree.path)?;
         let lower = lower(&linked, &tree.path, layers, images, execution)?;
-        layers.mount(&tree.path, &lower)?;
+        if let Err(error) = layers.mount(&tree.path, &lower) {
+            drop(lower);
+            release(repository, layers);
+            return Err(error.into());
+        }
         Attached::Mounted
     };
     relink(repository, tree)?;

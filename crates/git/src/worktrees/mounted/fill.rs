@@ -5,7 +5,7 @@ use super::images::{mount_image, mounts, read_index, stored_index, Found, Images
 use super::maker::ImageMaker;
 use super::store::prune_images;
 use super::watch::{is_watch_wished, vouching, vouching_for_image, watch};
-use super::{layers_of, release, LAYERS};
+use super::{layers_of, release_image, LAYERS};
 use crate::checkout::{note_reset, Done};
 use crate::index::IndexBytes;
 use crate::repository::Repository;
@@ -49,16 +49,38 @@ pub(crate) struct Checkout<'a> {
     pub threshold: Option<u64>,
 }
 
+impl OnImage {
+    /// The name of its image.
+    pub(crate) fn image(&self) -> String {
+        self.found.image.name.to_string()
+    }
+}
+
 /// Finds or makes an image for a new working tree, makes its layers, and mounts it. If this fails,
-/// nothing is left of it but the image.
+/// nothing is left of it but the file of the image.
 pub(crate) fn put_on_image(
     checkout: &Checkout<'_>,
     maker: &dyn ImageMaker,
     execution: &Execution,
 ) -> Result<OnImage> {
+    let mut image = None;
+    let put = put(checkout, maker, execution, &mut image);
+    if let (Err(_), Some(image)) = (&put, image) {
+        release_image(checkout.linked, &image);
+    }
+    put
+}
+
+/// The same, but if it fails, the image may stay mounted whose name `mounted` is.
+fn put(
+    checkout: &Checkout<'_>,
+    maker: &dyn ImageMaker,
+    execution: &Execution,
+    mounted: &mut Option<String>,
+) -> Result<OnImage> {
     let linked = checkout.linked;
     let mut warnings = Vec::new();
-    let (found, lower, bytes) = mounted_image(checkout, maker, execution, &mut warnings)?;
+    let (found, lower, bytes) = mounted_image(checkout, maker, execution, &mut warnings, mounted)?;
     let directory = linked.git_dir().join(LAYERS);
     let layers = LayeredTree::create(&directory, checkout.top, found.state(&lower)?)?;
     let laid = match lay(checkout, &layers, &lower, &found, bytes, execution) {
@@ -72,7 +94,6 @@ pub(crate) fn put_on_image(
                 let _ = hedgerow_fs::remove_file(&linked.git_dir().join(name));
             }
             let _ = remove_tree(&directory);
-            release(linked, &layers);
             return Err(error);
         }
     };
@@ -100,6 +121,7 @@ fn mounted_image(
     maker: &dyn ImageMaker,
     execution: &Execution,
     warnings: &mut Vec<String>,
+    mounted: &mut Option<String>,
 ) -> Result<(Found, Lower, IndexBytes)> {
     let linked = checkout.linked;
     let mut attempt = 1;
@@ -114,7 +136,8 @@ fn mounted_image(
             Images::within(checkout.top, linked, maker, execution)?.base(&wanted, warnings)
         })?;
         let image = &found.image;
-        refuse_hindered(&Base::new(&mounts(linked), &image.name.to_string()))?;
+        let name = mounted.insert(image.name.to_string());
+        refuse_hindered(&Base::new(&mounts(linked), name))?;
         let read =
             mount_image(linked, image).and_then(|lower| Ok((lower, stored_index(linked, image)?)));
         // Once it is mounted, it is not pruned any more.

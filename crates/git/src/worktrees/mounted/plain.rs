@@ -3,7 +3,7 @@
 use super::attach::{lower, refuse_within_unmounted};
 use super::images::{mount_image, Found, Images, Wanted};
 use super::maker::ImageMaker;
-use super::{lock_place, release_image, release_unused};
+use super::{lock_place, release, release_image, release_unused};
 use crate::config::Environment;
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
@@ -106,6 +106,9 @@ fn bring_back(
         Ok::<_, Error>(layers.mount_unsigned(&top, &lower)?)
     };
     let mounted = mount();
+    if mounted.is_err() {
+        release(repository, layers);
+    }
     if mounted.is_err() && is_made {
         // One that somebody uses meanwhile stays.
         let _ = hedgerow_fs::remove_directory(&top);

@@ -388,6 +388,17 @@ impl LayeredTree {
         Ok(())
     }
 
+    /// The same where this tree has left its sign; any other directory stays.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn remove_own_top(&self, top: &Path) -> Result<()> {
+        match crate::sign::sign_directory(&top.join(".git")) {
+            Some(directory) if is_same(&directory, &self.directory) => self.remove_top(top),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether anything but the file `.git` is in the layer of changes.
     ///
     /// # Errors

@@ -255,3 +255,60 @@ fn what_is_mounted_elsewhere_is_neither_mounted_nor_removed() {
         .hedgerow("r", "worktree remove --force w")
         .ok("remove");
 }
+
+#[test]
+fn what_was_moved_and_mounted_at_its_old_place_is_repaired_after_unmounting() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("../w");
+    scene.write("w/a", "changed\n");
+    let moved = || {
+        scene.hedgerow("r", "worktree unmount ../w").ok("unmount");
+        std::fs::rename(scene.path("w"), scene.path("w2")).unwrap();
+        scene.hedgerow("r", "worktree mount --all").ok("mount");
+    };
+    moved();
+    let error = scene
+        .hedgerow("r", "worktree repair ../w2")
+        .failed(1, "repair");
+    assert!(error.contains("mounted elsewhere"), "{error}");
+    let listed = scene.hedgerow("r", "worktree list --porcelain").text();
+    assert!(!listed.contains("/w2\n"), "{listed}");
+    scene.hedgerow("r", "worktree unmount ../w").ok("unmount");
+    scene.hedgerow("r", "worktree repair ../w2").ok("repair");
+    scene.hedgerow("r", "worktree mount ../w2").ok("mount");
+    assert_eq!(scene.read("w2/a"), "changed\n");
+    // What knows another place is unmounted where it is.
+    let gitdir = scene.path("r/.git/worktrees/w/gitdir");
+    let elsewhere = format!("{}/.git\n", scene.path("v").display());
+    for line in [
+        "worktree unmount --all",
+        "worktree unmount ../w2",
+        "worktree unmount ../v",
+    ] {
+        std::fs::write(&gitdir, &elsewhere).unwrap();
+        let told = scene.hedgerow("r", line);
+        let place = format!("unmounted '{}'", scene.path("w2").display());
+        assert!(told.stderr.contains(&place), "{line}: {}", told.stderr);
+        told.ok(line);
+        assert_eq!(scene.mounted(), Vec::<std::path::PathBuf>::new());
+        assert!(!scene.path("w2").exists(), "{line}");
+        scene.hedgerow("r", "worktree mount --all").ok("mount");
+        assert_eq!(scene.read("v/a"), "changed\n");
+        scene
+            .hedgerow("r", "worktree move ../v ../w2")
+            .ok("move it back");
+    }
+    // A directory of somebody else, where it was mounted, too, stays.
+    std::fs::create_dir(scene.path("bound")).unwrap();
+    let mut bind = isolated("mount");
+    bind.args(["--bind", "w2", "bound"])
+        .current_dir(&scene.root);
+    run(bind).ok("mount --bind");
+    scene.hedgerow("r", "worktree unmount ../w2").ok("unmount");
+    scene.hedgerow("r", "worktree unmount --all").ok("unmount");
+    assert_eq!(scene.mounted(), Vec::<std::path::PathBuf>::new());
+    assert!(scene.path("bound").exists());
+}

@@ -2,7 +2,7 @@
 
 use super::links::{is_no_file, is_there};
 use super::list::without_dot_git;
-use super::mounted::{drop_plain_link, hold, layers_of, lock_half_made, point_to_top};
+use super::mounted::{drop_plain_link, hold, layers_of, lock_admin, lock_half_made, point_to_top};
 use super::words::real_as_far_as_it_goes;
 use super::WorkingTree;
 use crate::discover::{git_file_target, GitFileProblem};
@@ -167,10 +167,20 @@ impl Repairs<'_> {
             self.tell(true, dot_git.as_os_str().as_bytes(), reason);
             return Ok(());
         }
+        let _lock = lock_admin(self.repository, name.as_bytes().as_bstr())?;
+        let places = layers_of(&admin)?.map(|it| it.places()).transpose()?;
+        let other = places.into_iter().flatten().find(|place| place != top);
         let gitdir = admin.join("gitdir");
         match self.problem(&gitdir, &admin, &dot_git) {
             Some("gitdir absolute/relative path mismatch") | None => Ok(()),
             Some(reason) => {
+                if let Some(place) = other {
+                    let reason =
+                        "the working tree is mounted elsewhere; 'hedgerow worktree unmount' it \
+                                  there first";
+                    self.tell(true, place.as_os_str().as_bytes(), reason);
+                    return Ok(());
+                }
                 self.tell(false, gitdir.as_os_str().as_bytes(), reason);
                 point_to_top(&admin, top)
             }

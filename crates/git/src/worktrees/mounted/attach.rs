@@ -9,7 +9,7 @@ use super::plain::is_below_plain;
 use crate::index::Index;
 use crate::repository::Repository;
 use crate::worktrees::tree_removal::remove_tree;
-use crate::worktrees::words::real_as_far_as_it_goes;
+use crate::worktrees::words::{real_as_far_as_it_goes, GivenPath};
 use crate::worktrees::{write_line, WorkingTree};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
@@ -18,7 +18,7 @@ use hedgerow_engine::Execution;
 use hedgerow_mounts::{hindrance, sign_directory, Base, Hindrance, ImageName, LayeredTree, Lower};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const LINK_LIMIT_BYTES: u64 = 64 << 10;
 
@@ -77,20 +77,56 @@ pub fn mount(
     })
 }
 
-/// Unmounts the working trees that `words` mean; without words, all of them. Their changes are kept.
+/// Unmounts the working trees that `words` mean; without words, all of them: where they are known to be, or
+/// else where they are mounted. Their changes are kept.
 ///
 /// # Errors
 /// [`Error::Setup`] if there is none, or if it is an ordinary one.
 pub fn unmount(repository: &Repository, words: &[BString], visit: VisitAttached<'_>) -> Result<()> {
     each(repository, words, visit, true, &|held| {
-        if !held.layers.is_mounted_on(&held.tree.path)? {
-            held.layers.refuse_hidden(&held.tree.path)?;
-            return Ok(Attached::Already);
+        let Held { tree, layers, .. } = held;
+        let is_elsewhere = !layers.is_mounted_on(&tree.path)?;
+        if is_elsewhere {
+            layers.refuse_hidden(&tree.path)?;
+            let Some(place) = seen_elsewhere(layers)? else {
+                return Ok(Attached::Already);
+            };
+            tree.path = place;
         }
-        held.layers.unmount(&held.tree.path)?;
-        release(repository, &held.layers);
+        layers.unmount(&tree.path)?;
+        if is_elsewhere {
+            layers.remove_own_top(&tree.path)?;
+        }
+        release(repository, layers);
         Ok(Attached::Unmounted)
     })
+}
+
+/// Where the tree of `layers` is seen, as a whole, wherever it is known to be.
+fn seen_elsewhere(layers: &LayeredTree) -> Result<Option<PathBuf>> {
+    for place in layers.places()? {
+        if layers.is_mounted_on(&place)? {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+/// The tree that is mounted at `word`, although it is known to be elsewhere.
+fn mounted_at(
+    repository: &Repository,
+    trees: &[WorkingTree],
+    word: &BStr,
+) -> Result<Option<WorkingTree>> {
+    let place = real_as_far_as_it_goes(&GivenPath::new(repository, word).path);
+    for tree in trees {
+        if let Some(layers) = layered(tree)? {
+            if layers.places()?.contains(&place) {
+                return Ok(Some(tree.clone()));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Does something with the working trees that `words` mean, or with all: those first that others are in,
@@ -100,12 +136,15 @@ fn each(
     words: &[BString],
     visit: VisitAttached<'_>,
     inner_first: bool,
-    act: &dyn Fn(&Held) -> Result<Attached>,
+    act: &dyn Fn(&mut Held) -> Result<Attached>,
 ) -> Result<()> {
     let trees = repository.worktrees()?;
     let mut chosen = Vec::new();
     for word in words {
-        let tree = repository.find_worktree(trees.clone(), word.as_ref())?;
+        let tree = match mounted_at(repository, &trees, word.as_ref())? {
+            Some(tree) if inner_first => tree,
+            _ => repository.find_worktree(trees.clone(), word.as_ref())?,
+        };
         if layered(&tree)?.is_none() {
             return Err(ordinary(repository, &tree, word.as_ref())?);
         }
@@ -125,7 +164,10 @@ fn each(
                 visit(&tree, Err(ordinary(repository, &tree, word.into())?));
             }
             Ok(None) => {}
-            Ok(Some(held)) => visit(&held.tree, act(&held)),
+            Ok(Some(mut held)) => {
+                let done = act(&mut held);
+                visit(&held.tree, done);
+            }
             Err(error) => visit(&tree, Err(error)),
         }
     }

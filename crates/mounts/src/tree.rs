@@ -285,35 +285,29 @@ impl LayeredTree {
             let upper = self.upper();
             return Err(Error::Elsewhere { upper, place });
         }
-        self.use_layers(lower, &|overlay| mount_overlay(overlay, top))
-            .map_err(|error| match error {
-                Error::Fs(error) if error.kind() == ErrorKind::InvalidInput => Error::BadPlace {
-                    top: top.to_owned(),
-                    upper: self.upper(),
-                },
-                error => error,
-            })
+        self.use_layers(top, lower, &|overlay| mount_overlay(overlay, top))
     }
 
-    /// Lets the kernel note in the layers of a tree that was just made what it notes when they are first
-    /// mounted: afterwards, mounting them changes nothing in them.
+    /// Lets the kernel note in the layers of a tree that was just made, and will be on `top`, what it notes
+    /// when they are first mounted: afterwards, mounting them changes nothing in them.
     ///
     /// # Errors
     /// If it cannot be mounted.
-    pub fn prepare(&self, lower: &Lower) -> Result<()> {
-        self.use_layers(lower, &prepare_overlay)
+    pub fn prepare(&self, top: &Path, lower: &Lower) -> Result<()> {
+        self.use_layers(top, lower, &prepare_overlay)
     }
 
     fn use_layers(
         &self,
+        top: &Path,
         lower: &Lower,
         act: &dyn Fn(&Overlay<'_>) -> hedgerow_fs::Result<()>,
     ) -> Result<()> {
         let (upper, work) = (self.upper(), self.work());
-        let source = self.source()?.ok_or_else(|| Error::BadLayers {
+        let source = self.source()?.ok_or_else(|| Error::Damaged {
             path: upper.clone(),
-            reason: "is missing",
-            upper: upper.clone(),
+            reason: "is missing, and with it the changes of the working tree; 'hedgerow worktree remove \
+                     --force' removes what is left",
         })?;
         // Empty whenever it is not mounted.
         create_directories(&work)?;
@@ -326,6 +320,10 @@ impl LayeredTree {
         };
         while_busy(BUSY_LIMIT, || act(&overlay)).map_err(|error| match error.kind() {
             ErrorKind::ResourceBusy => Error::Busy { upper },
+            ErrorKind::InvalidInput => Error::BadPlace {
+                top: top.to_owned(),
+                upper,
+            },
             _ => error.into(),
         })
     }

@@ -448,6 +448,55 @@ fn directories_hand_their_group_on_as_in_an_ordinary_tree() {
 }
 
 #[test]
+fn layers_that_are_gone_are_not_said_to_hold_the_changes() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.add("../w");
+    scene.hedgerow("r", "worktree unmount w").ok("unmount");
+    std::fs::remove_dir_all(scene.path("r/.git/worktrees/w/hedgerow/upper")).unwrap();
+    let error = scene.hedgerow("r", "worktree mount w").failed(128, "mount");
+    assert!(
+        error.contains("/upper' is missing, and with it the changes of the working tree"),
+        "{error}"
+    );
+    assert!(!error.contains("changes are in"), "{error}");
+    scene
+        .hedgerow("r", "worktree remove --force w")
+        .ok("remove");
+    assert_eq!(scene.mounted(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_repository_on_another_overlay_is_told_of() {
+    if !can_mount() {
+        return;
+    }
+    let outer = Scene::new();
+    outer.add("../w");
+    for is_watched in [false, true] {
+        let scene = Scene::at(&outer.path("w/d"));
+        if is_watched {
+            scene.watch();
+        }
+        let added = scene.hedgerow("r", "worktree add --mount ../v");
+        assert!(
+            added.stderr.contains("its files are written: cannot mount")
+                && added
+                    .stderr
+                    .contains("the kernel does not take the file system of"),
+            "{}",
+            added.stderr
+        );
+        added.ok("add");
+        assert_eq!(scene.mounted(), Vec::<PathBuf>::new());
+        std::fs::remove_dir_all(scene.path("r")).unwrap();
+        std::fs::remove_dir_all(scene.path("v")).unwrap();
+    }
+}
+
+#[test]
 fn an_image_gives_no_rights() {
     if !can_mount() {
         return;

@@ -89,6 +89,7 @@ pub fn unmount(repository: &Repository, words: &[BString], visit: VisitAttached<
         if is_elsewhere {
             layers.refuse_hidden(&tree.path)?;
             let Some(place) = seen_elsewhere(layers)? else {
+                layers.check_place(&tree.path)?;
                 return Ok(Attached::Already);
             };
             tree.path = place;

@@ -185,7 +185,7 @@ fn lay(
         let is_watched = wants_watch(index.entries().len())?;
         let content = if is_watched {
             // From here on, nothing changes in the layer.
-            layers.prepare(lower)?;
+            layers.prepare(top, lower)?;
             vouching(linked, layers, lower, &mut index)?
         } else {
             let mut content = Vec::new();
@@ -200,7 +200,7 @@ fn lay(
     } else {
         let is_watched = wants_watch(bytes.entry_count())?;
         if is_watched {
-            layers.prepare(lower)?;
+            layers.prepare(top, lower)?;
             let [same, rest] = vouching_for_image(linked, layers, lower, &found.image, &bytes)?;
             write_index(linked, &[&same, &rest])?;
         } else {

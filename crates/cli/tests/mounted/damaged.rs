@@ -96,6 +96,52 @@ fn a_damaged_index_of_an_image_is_not_used() {
 }
 
 #[test]
+fn the_index_of_another_image_is_not_used() {
+    if !can_mount() {
+        return;
+    }
+    let scene = Scene::new();
+    scene
+        .repository
+        .git(&["config", "hedgerow.imageDistance", "0"]);
+    scene.repository.write("a", "another\n");
+    scene.repository.commit("two");
+    let make = "image-store make HEAD HEAD~1";
+    scene.hedgerow("r", make).ok("make");
+    let images = scene.path("r/.git/hedgerow/images");
+    let index = |revision: &str| {
+        let tree = scene
+            .by_git("r", &format!("rev-parse {revision}^{{tree}}"))
+            .text();
+        let files = std::fs::read_dir(&images).unwrap();
+        let mut paths = files.map(|file| file.unwrap().path());
+        let is_it = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_string_lossy();
+            name.starts_with(tree.trim_end()) && name.ends_with(".index")
+        };
+        paths.find(is_it).unwrap()
+    };
+    std::fs::copy(index("HEAD~1"), index("HEAD")).unwrap();
+    let error = scene
+        .hedgerow("r", "image-store verify")
+        .failed(3, "verify");
+    assert!(error.contains("it is that of the tree"), "{error}");
+    let added = scene.hedgerow("r", "worktree add --mount --detach ../v");
+    assert!(
+        added.stderr.contains("it is that of the tree")
+            && added.stderr.contains("delete this index of an image"),
+        "{}",
+        added.stderr
+    );
+    added.ok("add");
+    scene.assert_clean("v");
+    assert_eq!(scene.read("v/a"), "another\n");
+    std::fs::remove_file(index("HEAD")).unwrap();
+    scene.add("--detach ../w");
+    scene.assert_clean("w");
+}
+
+#[test]
 fn an_image_that_is_cut_is_not_mounted_and_made_again() {
     if !can_mount() {
         return;

@@ -160,6 +160,27 @@ impl<C: Deref<Target = [u8]>> IndexBytes<C> {
         self.checksum == Some(vouchers.index)
     }
 
+    /// The tree that it is of, if its cache tree says so.
+    pub(crate) fn root(&self) -> Option<ObjectId> {
+        let hash_bytes = self.hash.len_in_bytes();
+        let body = &self.content[..self.content.len() - hash_bytes];
+        let mut cursor = Cursor::new(body.get(entries_end(body, self.count, hash_bytes)?..)?);
+        while !cursor.is_empty() {
+            let name = cursor.take_array::<4>()?;
+            let size = usize::try_from(cursor.be32()?).ok()?;
+            let data = cursor.take(size)?;
+            if name == b"TREE" {
+                // The path, which is empty, the number of entries, if they are known, that of subtrees, the id.
+                let line = data.strip_prefix(b"\0")?;
+                let end = line.iter().position(|byte| *byte == b'\n')?;
+                let is_valid = !line.starts_with(b"-");
+                let id = line.get(end + 1..)?.get(..hash_bytes)?;
+                return is_valid.then(|| object_id(id).ok()).flatten();
+            }
+        }
+        None
+    }
+
     /// The bytes as they are.
     pub(crate) fn as_slice(&self) -> &[u8] {
         &self.content
@@ -205,10 +226,44 @@ impl<C: Deref<Target = [u8]>> IndexBytes<C> {
     }
 }
 
+/// Where the entries of `body`, an index without its trailer, end; gitformat-index(5).
+fn entries_end(body: &[u8], count: u32, hash_bytes: usize) -> Option<usize> {
+    const EXTENDED: u16 = 0x4000;
+    const NAME_BYTES: u16 = 0xfff;
+    let version = u32::from_be_bytes(*body.get(4..)?.first_chunk()?);
+    let mut at = 12;
+    for _ in 0..count {
+        let flags_at = at + 40 + hash_bytes;
+        let flags = u16::from_be_bytes(*body.get(flags_at..)?.first_chunk()?);
+        let is_extended = version >= 3 && flags & EXTENDED != 0;
+        let mut name_at = flags_at + if is_extended { 4 } else { 2 };
+        if version == 4 {
+            // How much the name leaves away of the one before.
+            name_at += 1 + body
+                .get(name_at..)?
+                .iter()
+                .position(|byte| byte & 0x80 == 0)?;
+        }
+        let known = flags & NAME_BYTES;
+        let name_bytes = if version == 4 || known == NAME_BYTES {
+            body.get(name_at..)?.iter().position(|byte| *byte == 0)?
+        } else {
+            known.into()
+        };
+        at = match version {
+            4 => name_at + name_bytes + 1,
+            // One to eight NULs follow.
+            _ => at + ((name_at + name_bytes - at + 8) & !7),
+        };
+    }
+    Some(at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Builder, EntryStat, Flags, Mode, OuterFile, Version, WriteOptions};
+    use crate::index::{Builder, CacheTree, EntryStat, Flags, Mode};
+    use crate::index::{OuterFile, Version, WriteOptions};
 
     fn index(hash: Kind) -> Index {
         let mut builder = Builder::new(hash, Version::V2);
@@ -288,6 +343,46 @@ mod tests {
                 };
                 index.write(&mut expected, &options);
                 assert!(vouched == expected, "{skip_hash} {end_of_entries}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_tree_of_an_index_is_found_behind_its_entries() {
+        for hash in [Kind::Sha1, Kind::Sha256] {
+            for version in [Version::V2, Version::V3, Version::V4] {
+                for end_of_entries in [false, true] {
+                    let mut builder = Builder::new(hash, version);
+                    let names = (1..20).chain(4090..4100).map(|count| "n".repeat(count));
+                    for (at, name) in names.enumerate() {
+                        let flags = Flags {
+                            skip_worktree: version == Version::V3 && at % 2 == 0,
+                            ..Flags::default()
+                        };
+                        let (id, stat) = (hash.empty_blob(), EntryStat::default());
+                        builder
+                            .push(name.as_str().into(), id, Mode::File, stat, flags)
+                            .unwrap();
+                    }
+                    let mut index = builder.finish();
+                    let options = WriteOptions {
+                        end_of_entries,
+                        ..WriteOptions::default()
+                    };
+                    let root = |index: &mut Index| {
+                        let mut content = Vec::new();
+                        index.write(&mut content, &options);
+                        IndexBytes::new(content, hash, Path::new("index"))
+                            .unwrap()
+                            .root()
+                    };
+                    assert_eq!(root(&mut index), None);
+                    let tree = CacheTree::build(&index, |_| true);
+                    let expected = tree.as_ref().and_then(|tree| tree.root_id()).copied();
+                    assert!(expected.is_some());
+                    index.set_cache_tree(tree);
+                    assert_eq!(root(&mut index), expected, "{version:?} {end_of_entries}");
+                }
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Putting a new working tree on an image.
 
 use super::ahead::{can_write_ahead, write_ahead};
-use super::images::{mount_image, mounts, read_index, stored_index, Found, Images, Wanted};
+use super::images::{mount_image, mounts, read_index, refuse_other_tree, stored_index};
+use super::images::{Found, Images, Wanted};
 use super::maker::ImageMaker;
 use super::store::prune_images;
 use super::watch::{is_watch_wished, vouching, vouching_for_image, watch};
@@ -138,8 +139,11 @@ fn mounted_image(
         let image = &found.image;
         let name = mounted.insert(image.name.to_string());
         refuse_hindered(&Base::new(&mounts(linked), name))?;
-        let read =
-            mount_image(linked, image).and_then(|lower| Ok((lower, stored_index(linked, image)?)));
+        let read = mount_image(linked, image).and_then(|lower| {
+            let bytes = stored_index(linked, image)?;
+            refuse_other_tree(image, &bytes)?;
+            Ok((lower, bytes))
+        });
         // Once it is mounted, it is not pruned any more.
         let has_gone = || !hedgerow_fs::exists(&image.path) || !hedgerow_fs::exists(&image.index);
         match read {

@@ -100,6 +100,18 @@ pub(crate) fn stored_index(repository: &Repository, image: &StoredImage) -> Resu
     IndexBytes::new(content, repository.hash_kind(), path).map_err(damaged)
 }
 
+/// Refuses an index of an image that says itself that it is of another tree.
+pub(crate) fn refuse_other_tree(image: &StoredImage, bytes: &IndexBytes) -> Result<()> {
+    let tree = ObjectId::from_hex(image.name.tree.as_bytes()).ok();
+    match bytes.root() {
+        Some(root) if Some(root) != tree => Err(damaged(Error::CorruptIndex {
+            path: image.index.clone(),
+            reason: format!("it is that of the tree {root}"),
+        })),
+        _ => Ok(()),
+    }
+}
+
 /// The same, read.
 pub(crate) fn read_index(image: &StoredImage, bytes: &IndexBytes) -> Result<Index> {
     bytes.read(&image.index).map_err(damaged)
@@ -504,7 +516,9 @@ impl<'a> Images<'a> {
         };
         // Mounted apart: nobody waits, and nothing is left of a check that is killed.
         let opened = found.open()?;
-        read_index(found, &stored_index(self.repository, found)?)?;
+        let bytes = stored_index(self.repository, found)?;
+        refuse_other_tree(found, &bytes)?;
+        read_index(found, &bytes)?;
         let checkout = self.checked_out(&wanted, 0);
         let walk = WalkOptions {
             execution: self.execution.clone(),

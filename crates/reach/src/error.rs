@@ -35,6 +35,14 @@ pub enum Error {
         /// The kind that the entry says.
         kind: &'static str,
     },
+    /// The tree of a commit is an object that was met as another kind.
+    #[error("bad tree pointer {tree} in commit {commit}")]
+    WrongTree {
+        /// The tree.
+        tree: ObjectId,
+        /// The commit.
+        commit: ObjectId,
+    },
     /// An object that a walk meets, or starts from, does not exist.
     #[error("missing {kind} object '{id}'")]
     Missing {
@@ -98,6 +106,14 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn wrong_entry(tree: &ObjectId, name: &[u8], kind: ObjectKind) -> Self {
+        Error::WrongEntry {
+            name: String::from_utf8_lossy(name).into_owned(),
+            tree: *tree,
+            kind: kind.name(),
+        }
+    }
+
     pub(crate) fn wrong_kind(id: &oid, expected: ObjectKind, found: ObjectKind) -> Self {
         Error::WrongKind {
             id: id.to_owned(),

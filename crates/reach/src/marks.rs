@@ -28,6 +28,8 @@ pub(crate) mod mark {
     pub const TREE: u8 = 8;
     /// It was met as a blob.
     pub const BLOB: u8 = 16;
+    /// It counts as a commit, and is none: [`Source::false_commits`](crate::Source::false_commits).
+    pub const COMMIT: u8 = 32;
 
     /// The mark for an object met as `kind`.
     pub fn of(kind: ObjectKind) -> u8 {
@@ -192,7 +194,7 @@ impl<'s> Marks<'s> {
 
 /// What `marks` tell of an object that is met as `kind`.
 fn told(marks: u8, kind: ObjectKind, position: Option<u32>) -> Meeting {
-    if marks & (mark::TREE | mark::BLOB) & !mark::of(kind) != 0 {
+    if marks & (mark::TREE | mark::BLOB | mark::COMMIT) & !mark::of(kind) != 0 {
         Meeting::OtherKind
     } else if marks & (mark::SEEN | mark::UNINTERESTING) != 0 {
         Meeting::Done

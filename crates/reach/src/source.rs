@@ -1,8 +1,8 @@
 //! The source of a walk's objects: the store, with grafts and replacements.
 
-use crate::ids::IdMap;
+use crate::ids::{IdMap, IdSet};
 use gix_hash::{oid, ObjectId};
-use hedgerow_pack::{CommitGraph, ObjectStore};
+use hedgerow_pack::{CommitGraph, ObjectKind, ObjectStore, Reader};
 use std::collections::HashMap;
 
 /// Maximum length of a chain of replacements.
@@ -37,6 +37,20 @@ impl<'s> Source<'s> {
             }
         }
         current
+    }
+
+    /// The objects that count as commits without parents, and are none. The boundary of a shallow clone
+    /// comes from a server, which may name anything: as with git, nothing else may lead to them then.
+    pub(crate) fn false_commits(&self) -> IdSet {
+        let boundary = self.grafts.iter().filter(|(_, parents)| parents.is_empty());
+        let mut reader = Reader::new(self.store);
+        let mut is_commit = |id: &ObjectId| {
+            let location = self.store.locate(id).ok().flatten();
+            let header = location.and_then(|location| reader.header(id, location).ok());
+            header.is_some_and(|header| header.kind == ObjectKind::Commit)
+        };
+        let false_ones = boundary.filter(|(id, _)| !is_commit(id));
+        false_ones.map(|(id, _)| *id).collect()
     }
 
     /// The commit-graph, unless there are grafts or replacements, which it does not include.

@@ -69,6 +69,60 @@ fn what_is_of_another_kind_than_is_said_ends_a_walk() {
     }
 }
 
+/// Git makes a commit of whatever the list of the boundary of a shallow clone names, before it reads
+/// anything else. A server chooses that list.
+#[test]
+fn what_the_boundary_names_is_nothing_but_a_commit() {
+    let scene = scene(66, "sha1", Storage::Loose, Graph::None);
+    let blob = write(&scene, "blob", b"of the boundary\n");
+    let below = tree(&scene, "100644", &blob);
+    let root = tree(&scene, "40000", &below);
+    let by = "author a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n";
+    let first = write(&scene, "commit", format!("tree {root}\n{by}").as_bytes());
+    let text = format!("tree {}\nparent {first}\n{by}", scene.trees[5]);
+    let second = write(&scene, "commit", text.as_bytes());
+    let tag = tag(&scene, &blob, "blob");
+    scene.git(&["update-ref", "refs/heads/of-boundary", &second]);
+    let questions: [&[&str]; 9] = [
+        &["--objects", &second],
+        &["--objects", "--quiet", &second],
+        &["--objects", "--count", &second],
+        &["--objects", "--count", "--filter=blob:none", &second],
+        &["--objects", "--quiet", "--filter=blob:limit=1", &second],
+        &["--objects", "--all"],
+        &["--count", &second],
+        &["--objects", "--quiet", &tag],
+        &["--objects", "--quiet", &scene.commits[0]],
+    ];
+    for named in [&blob, &below, &root, &tag, &scene.commits[3]] {
+        std::fs::write(scene.root.join(".git/shallow"), format!("{named}\n")).unwrap();
+        for words in questions {
+            let words = [&["rev-list"], words].concat();
+            let [git, ours] = both(&scene, &words, "");
+            assert_eq!(ours.code, git.code, "{named} {words:?}: {}", ours.stderr);
+            let last = |text: &str| text.lines().last().unwrap_or_default().to_owned();
+            let said = [last(&git.stderr), last(&ours.stderr)];
+            let is_parent = said[0].contains("Failed to traverse parents");
+            assert!(
+                said[0] == said[1] || is_parent,
+                "{named} {words:?}: {said:?}"
+            );
+        }
+        // As a clone asks whether it has everything.
+        let words = [
+            "rev-list",
+            "--objects",
+            "--stdin",
+            "--quiet",
+            "--alternate-refs",
+        ];
+        let [git, ours] = both(&scene, &words, &format!("{second}\n"));
+        assert_eq!(ours.code, git.code, "{named}: {}", ours.stderr);
+        let is_commit = [&tag, &scene.commits[3]].contains(&named);
+        assert_eq!(git.code == 0, is_commit, "{named}: {}", git.stderr);
+    }
+}
+
 /// No object has the id of zeros, which marks what is empty in many places.
 #[test]
 fn what_has_the_null_id_is_missing() {

@@ -78,6 +78,9 @@ impl Commits<'_> {
             self.node_mut(index).state = State::Missing;
             return Ok(false);
         };
+        if self.false_commits.contains(&tree) {
+            return Err(Error::WrongTree { tree, commit: id });
+        }
         let start = self.parents.len() as u32;
         let parents: Vec<CommitIndex> = parents.iter().map(|id| self.index(id)).collect();
         let count = parents.len() as u32;

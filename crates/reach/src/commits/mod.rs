@@ -3,7 +3,7 @@
 mod load;
 
 use crate::finder::Finder;
-use crate::ids::IdMap;
+use crate::ids::{IdMap, IdSet};
 use crate::source::Source;
 use gix_hash::ObjectId;
 use hedgerow_pack::{CommitGraph, Reader};
@@ -69,6 +69,7 @@ pub struct Commits<'s> {
     by_place: Vec<u32>,
     /// Those of commits that are elsewhere.
     by_id: IdMap<CommitIndex>,
+    false_commits: IdSet,
     /// Commit numbers by position in the commit-graph.
     by_position: Vec<CommitIndex>,
     nodes: Vec<Node>,
@@ -87,6 +88,7 @@ impl<'s> Commits<'s> {
             graph,
             finder: Finder::new(source.store),
             by_place: Vec::new(),
+            false_commits: source.false_commits(),
             source,
             by_id: IdMap::default(),
             nodes: Vec::new(),
@@ -217,6 +219,11 @@ impl<'s> Commits<'s> {
     pub(crate) fn trees(&self) -> impl Iterator<Item = ObjectId> + '_ {
         let read = self.nodes.iter().filter(|node| node.state == State::Read);
         read.map(|node| node.tree)
+    }
+
+    /// The objects that count as commits, and are none.
+    pub(crate) fn false_commits(&self) -> &IdSet {
+        &self.false_commits
     }
 
     /// Finds what is in the store.

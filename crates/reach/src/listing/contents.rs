@@ -169,12 +169,7 @@ impl<V: Visitor> Listing<'_, '_, V> {
             Known::Done => return Ok(None),
             Known::New(position) => position,
             Known::OtherKind => {
-                return Err(Error::WrongEntry {
-                    name: String::from_utf8_lossy(entry.name).into_owned(),
-                    tree: *tree,
-                    kind: kind.name(),
-                }
-                .into())
+                return Err(Error::wrong_entry(tree, entry.name, kind).into());
             }
         };
         let id = entry.id.to_owned();

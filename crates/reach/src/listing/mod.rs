@@ -236,7 +236,9 @@ impl<V: Visitor> Listing<'_, '_, V> {
 
     /// The error for an object that was met as two different kinds.
     fn met_as_another(&self, id: &ObjectId, expected: ObjectKind) -> Error {
-        let found = if self.walk.marks.has(id, mark::TREE) {
+        let found = if self.walk.marks.has(id, mark::COMMIT) {
+            ObjectKind::Commit
+        } else if self.walk.marks.has(id, mark::TREE) {
             ObjectKind::Tree
         } else {
             ObjectKind::Blob

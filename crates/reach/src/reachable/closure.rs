@@ -320,7 +320,7 @@ impl<'b, 's> Closure<'b, 's> {
             used.outside = set.extra.len() as u64;
             return Ok((set, used));
         }
-        let shared = SharedSet::new(&set, aim.had);
+        let shared = SharedSet::new(&set, aim.had, self.commits.false_commits());
         let is_new = |tree: &Pending| shared.insert(plain(tree.id, ObjectKind::Tree));
         let mut roots: Vec<Pending> = trees.into_iter().filter(is_new).collect();
         // The trees of parents come first.

@@ -1,8 +1,8 @@
 //! A set of objects filled by several threads.
 
 use super::set::{Extra, ObjectSet};
-use crate::ids::{IdHashBuilder, IdMap};
-use gix_hash::oid;
+use crate::ids::{IdHashBuilder, IdMap, IdSet};
+use gix_hash::{oid, ObjectId};
 use hedgerow_pack::Words;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,16 +16,23 @@ pub(super) struct SharedSet<'w, 'b, 's> {
     before: &'w ObjectSet<'b, 's>,
     /// Objects that need not be found.
     shunned: Option<&'w ObjectSet<'b, 's>>,
+    /// No tree may name them as anything else.
+    false_commits: &'w IdSet,
     bits: Vec<AtomicU64>,
     shards: Vec<Mutex<IdMap<Extra>>>,
     hasher: IdHashBuilder,
 }
 
 impl<'w, 'b, 's> SharedSet<'w, 'b, 's> {
-    pub fn new(before: &'w ObjectSet<'b, 's>, shunned: Option<&'w ObjectSet<'b, 's>>) -> Self {
+    pub fn new(
+        before: &'w ObjectSet<'b, 's>,
+        shunned: Option<&'w ObjectSet<'b, 's>>,
+        false_commits: &'w IdSet,
+    ) -> Self {
         SharedSet {
             before,
             shunned,
+            false_commits,
             bits: before
                 .bits
                 .as_slice()
@@ -35,6 +42,11 @@ impl<'w, 'b, 's> SharedSet<'w, 'b, 's> {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             hasher: IdHashBuilder::default(),
         }
+    }
+
+    /// Whether the object counts as a commit, and is none.
+    pub fn is_false_commit(&self, id: &ObjectId) -> bool {
+        !self.false_commits.is_empty() && self.false_commits.contains(id)
     }
 
     /// The hasher for paths of trees, the same in all threads.

@@ -9,7 +9,7 @@ use crate::trees::TreeReader;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_fs::threads::start_scoped;
-use hedgerow_object::{Malformed, TreeEntry};
+use hedgerow_object::TreeEntry;
 use hedgerow_pack::ObjectKind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -157,10 +157,15 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
             content: &content,
             like: like.as_ref().map(Like::id),
         };
-        let (set, pending) = (self.set, &mut self.pending);
+        let (set, pending, missing_ok) = (self.set, &mut self.pending, self.missing_ok);
         let met = self.met.meet_new(new, |entry, before| {
+            if let Some(kind) = entry.object_kind().filter(|_| !missing_ok) {
+                if set.is_false_commit(&entry.id.to_owned()) {
+                    return Err(Error::wrong_entry(&tree.id, entry.name, kind));
+                }
+            }
             pending.extend(add(set, &tree, entry, before));
-            Ok::<_, Malformed>(())
+            Ok(())
         });
         met?;
         // The first directory of a tree is read first: it is likeliest to be near in the pack.

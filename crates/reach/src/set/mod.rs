@@ -35,6 +35,8 @@ struct Shared<'w, S> {
     finder: Finder<'w>,
     marks: &'w Marks<'w>,
     has_blobs: bool,
+    /// Blobs are left out, and need not be looked at.
+    passes_blobs: bool,
     tree_depth: usize,
     is_stopped: AtomicBool,
 }
@@ -67,12 +69,14 @@ pub fn walk_set<S: Seen>(
     let with_objects = !walk.request.only_commits();
     let finder = Finder::new(source.store);
     let marks = std::mem::replace(&mut walk.marks, Marks::new(finder));
+    let has_blobs = walk.request.filter.is_none();
     let shared = Shared {
         source,
         seen,
         finder,
         marks: &marks,
-        has_blobs: walk.request.filter.is_none(),
+        has_blobs,
+        passes_blobs: !has_blobs && walk.commits.false_commits().is_empty(),
         tree_depth: walk.request.tree_depth,
         is_stopped: AtomicBool::new(false),
     };

@@ -164,7 +164,7 @@ impl<'w, S: Seen> Worker<'w, S> {
     /// Inserts an entry of `tree` into the set, and queues it if it is a new tree.
     fn entry(&mut self, tree: &Subtree, entry: TreeEntry<'_>) -> Result<()> {
         let kind = match entry.object_kind() {
-            Some(ObjectKind::Blob) if !self.shared.has_blobs => return Ok(()),
+            Some(ObjectKind::Blob) if self.shared.passes_blobs => return Ok(()),
             None => return Ok(()),
             Some(kind) => kind,
         };
@@ -173,7 +173,15 @@ impl<'w, S: Seen> Worker<'w, S> {
             return Ok(());
         }
         let id = entry.id.to_owned();
-        if self.shared.marks.has_at(&id, position, mark::UNINTERESTING) {
+        let unwanted = mark::UNINTERESTING | mark::COMMIT;
+        if self.shared.marks.has_at(&id, position, unwanted) {
+            return if self.shared.marks.has_at(&id, position, mark::COMMIT) {
+                Err(Error::wrong_entry(&tree.id, entry.name, kind))
+            } else {
+                Ok(())
+            };
+        }
+        if kind == ObjectKind::Blob && !self.shared.has_blobs {
             return Ok(());
         }
         let mut path = tree.path;

@@ -17,7 +17,7 @@ pub(crate) use queue::Queue;
 
 use crate::commits::{flag, CommitIndex, Commits, State};
 use crate::finder::Finder;
-use crate::marks::Marks;
+use crate::marks::{mark, Marks};
 use crate::promised::Promised;
 use crate::request::{Missing, NoWalk, Order, Request, Side};
 use crate::source::Source;
@@ -99,6 +99,9 @@ impl<'s> Walk<'s> {
             is_at_boundary: false,
             ready: None,
         };
+        for id in walk.commits.false_commits() {
+            walk.marks.add(id, mark::COMMIT);
+        }
         let has_uninteresting = walk.read_tips()?;
         walk.start(has_uninteresting)?;
         Ok(walk)
@@ -199,7 +202,7 @@ impl<'s> Walk<'s> {
                 let commit = self.commits.index(&id);
                 self.commits.node_mut(commit).flags |= flag::UNINTERESTING | flag::SEEN;
             } else {
-                self.marks.add(&id, crate::marks::mark::UNINTERESTING);
+                self.marks.add(&id, mark::UNINTERESTING);
             }
         }
     }

@@ -61,7 +61,9 @@ impl Walk<'_> {
         let (source, finder) = (*self.commits.source(), *self.commits.finder());
         let found = source.replacement(&tip.id);
         let place = finder.position(tip.id.as_slice());
-        let Some(location) = finder.location_of(&found, &tip.id, place)? else {
+        let location = finder.location_of(&found, &tip.id, place)?;
+        let is_false = self.commits.false_commits().contains(&tip.id);
+        let Some(location) = location.filter(|_| !is_false) else {
             let missing = self.missing_tip(&tip.id, &|| tip.shown_name());
             return missing.map(|()| None);
         };
@@ -136,6 +138,10 @@ impl Walk<'_> {
             let (target, named, name) = self.read_tag(reader, &id)?;
             if with_objects && !is_uninteresting {
                 self.pending.push(Pending { id, kind, name });
+            }
+            if named != ObjectKind::Commit && self.commits.false_commits().contains(&target) {
+                let missing = self.missing_tip(&tip.id, &|| tip.shown_name());
+                return missing.map(|()| false);
             }
             let source = *self.commits.source();
             let found = source.replacement(&target);

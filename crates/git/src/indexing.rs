@@ -6,7 +6,9 @@ use crate::repository::Repository;
 use crate::{Error, Result};
 use hedgerow_engine::Execution;
 use hedgerow_fs::ReadFile;
-use hedgerow_pack::indexer::{receive_pack, Grafted, IndexOptions, IndexedPack, Installation};
+use hedgerow_pack::indexer::{
+    receive_pack, Grafted, IndexOptions, IndexedPack, Installation, NotPromised,
+};
 use hedgerow_pack::{HashKind, IndexLayout, ObjectStore};
 use std::ffi::OsStr;
 use std::num::NonZeroUsize;
@@ -79,6 +81,18 @@ impl IndexingPlace {
         let grafts = repository.grafts()?.iter();
         let owned = grafts.map(|(commit, parents)| (*commit, parents.to_vec()));
         Ok(Grafted::new(owned.collect()))
+    }
+
+    /// In a partial clone, which objects that are missing a remote has not promised. It has promised all
+    /// that a pack names that `is_promised` itself.
+    pub fn not_promised(&self, is_promised: bool) -> Option<NotPromised> {
+        let repository = self.repository.as_ref();
+        repository.filter(|repository| !repository.promisor_remotes().is_empty())?;
+        Some(if is_promised {
+            |_, _| Vec::new()
+        } else {
+            hedgerow_reach::not_promised
+        })
     }
 
     /// How many threads to use: those asked for, over `pack.threads`; 0 is one for each processor.

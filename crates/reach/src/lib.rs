@@ -33,7 +33,7 @@ pub use marks::MissingObject;
 pub use merge_bases::merge_bases;
 pub use name_hash::NameHash;
 pub use nearest::{nearest_named, Nearest};
-pub use promised::first_promised;
+pub use promised::{first_promised, not_promised};
 pub use reachable::{reachable, Answer, BitmapUse, Extra, ObjectSet, Question, Trace};
 pub use request::{Missing, NoWalk, Objects, Order, Request, Side, Tip};
 pub use set::{walk_set, Met, Seen, SeenIds};

@@ -22,6 +22,14 @@ pub fn first_promised(store: &ObjectStore, ids: &[ObjectId]) -> Result<Option<Ob
     Ok(ids.iter().find(|id| promised.contains(id)).copied())
 }
 
+/// Those of `ids` that the remote of a partial clone has not promised. Reads all that came from it; of what
+/// cannot be read, nothing is known.
+pub fn not_promised(store: &ObjectStore, ids: &[ObjectId]) -> Vec<ObjectId> {
+    let promised = Promised::read(store).unwrap_or_default();
+    let others = ids.iter().filter(|id| !promised.contains(id));
+    others.copied().collect()
+}
+
 /// The promised objects.
 #[derive(Debug, Default)]
 pub(crate) struct Promised {

@@ -162,14 +162,14 @@ fn is_next(stream: &mut StreamInflater, input: &mut &[u8], piece: &[u8]) -> bool
 }
 
 /// Checks what trees call `.gitmodules` and `.gitattributes`. Returns those of the first that are
-/// nowhere: somebody else may have them.
+/// nowhere: somebody else may have them. Those of the others are refused, as by git.
 pub(crate) fn check_named(
     ground: ResolveInput<'_>,
     known: &Known,
     examination: Examination<'_>,
     findings: &mut Findings,
 ) -> Result<Vec<ObjectId>> {
-    let mut missing = Vec::new();
+    let (mut missing, mut no_attributes) = (Vec::new(), Vec::new());
     let mut wanted: Vec<(ObjectId, bool)> = Vec::new();
     wanted.extend(findings.modules.iter().map(|id| (*id, true)));
     wanted.extend(findings.attributes.iter().map(|id| (*id, false)));
@@ -201,8 +201,17 @@ pub(crate) fn check_named(
                 check(kind, Some(content))?;
             }
             None if is_modules => missing.push(id),
-            None => {}
+            None => no_attributes.push(id),
         }
+    }
+    let checks = examination.checks;
+    if let (Some(not_promised), Some(store), false) =
+        (checks.not_promised, ground.store, no_attributes.is_empty())
+    {
+        no_attributes = not_promised(store, &no_attributes);
+    }
+    for id in &no_attributes {
+        checks.refuse_missing_attributes(id, findings)?;
     }
     Ok(missing)
 }

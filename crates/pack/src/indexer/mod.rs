@@ -44,6 +44,8 @@ use std::sync::Arc;
 
 /// Parents by commit.
 pub type Grafted = Arc<HashMap<ObjectId, Vec<ObjectId>>>;
+/// Those of some objects that no remote has promised.
+pub type NotPromised = fn(&ObjectStore, &[ObjectId]) -> Vec<ObjectId>;
 
 /// Options for indexing a pack.
 #[derive(Clone, Debug)]
@@ -69,6 +71,8 @@ pub struct IndexOptions<'s> {
     /// The parents that count for that, instead of those that commits name: grafts, and the boundary of
     /// a shallow clone.
     pub grafts: Grafted,
+    /// In a partial clone, which missing objects break `rules`; without it, all do.
+    pub not_promised: Option<NotPromised>,
     /// Whether a duplicate object is an error.
     pub unique: bool,
     /// Maximum size of the pack, in bytes.
@@ -91,6 +95,7 @@ impl IndexOptions<'_> {
             links: false,
             kinds: false,
             grafts: Grafted::default(),
+            not_promised: None,
             unique: false,
             max_input_bytes: None,
             compression: -1,
@@ -105,6 +110,7 @@ impl IndexOptions<'_> {
             links: self.links,
             kinds: self.checks_kinds(),
             grafts: self.grafts.clone(),
+            not_promised: self.not_promised,
         }
     }
 

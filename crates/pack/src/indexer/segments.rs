@@ -215,6 +215,7 @@ mod tests {
             links: false,
             kinds: false,
             grafts: Default::default(),
+            not_promised: None,
         };
         let examination = Examination {
             hash: gix_hash::Kind::Sha1,
@@ -263,6 +264,7 @@ mod tests {
             links: false,
             kinds: false,
             grafts: Default::default(),
+            not_promised: None,
         };
         let examination = Examination {
             hash: gix_hash::Kind::Sha1,

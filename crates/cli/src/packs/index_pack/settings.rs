@@ -71,6 +71,7 @@ pub fn options<'s>(
         links,
         kinds: command.promisor.is_some(),
         grafts: place.grafts()?,
+        not_promised: place.not_promised(command.promisor.is_some()),
         unique: links || is_verified,
         max_input_bytes: command.max_input_size.filter(|limit| *limit > 0),
         compression: place.compression()?,

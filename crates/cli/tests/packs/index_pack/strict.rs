@@ -322,6 +322,52 @@ fn files_that_git_obeys() {
     }
 }
 
+/// Attributes that are nowhere are refused, unless a remote has promised them.
+#[test]
+fn attributes_that_are_nowhere() {
+    for (format, hash) in FORMATS {
+        let nowhere = id(hash, BLOB, b"nowhere");
+        for is_partial in [false, true] {
+            let twins = Twins::new(format);
+            let known = twins.in_both(&["hash-object", "-w", "--stdin"], b"* text\n");
+            let known = ObjectId::from_hex(known.trim_ascii()).unwrap();
+            if is_partial {
+                twins.in_both(&["config", "remote.origin.promisor", "true"], b"");
+            }
+            let mut refused = Vec::new();
+            for (mode, name, file) in [
+                ("100644", ".gitattributes", &nowhere),
+                ("100644", ".gitattributes", &known),
+                ("100755", ".GITATTRIBUTES", &nowhere),
+                ("160000", ".gitattributes", &nowhere),
+                ("160000", ".GITATTRIBUTES", &nowhere),
+                ("160000", "gitatt~1", &nowhere),
+                ("160000", "attributes", &nowhere),
+                ("120000", ".gitattributes", &known),
+            ] {
+                let mut craft = Craft::new(hash);
+                craft.add(TREE, &tree(&[(mode, name, file)]));
+                let pack = craft.seal();
+                for check in [
+                    "--fsck-objects",
+                    "--strict",
+                    "--fsck-objects=gitattributesMissing=warn",
+                    "--fsck-objects=gitattributesMissing=ignore",
+                ] {
+                    for more in [None, Some("--promisor")] {
+                        let words = ["index-pack", "--stdin", check];
+                        let words: Vec<&str> = words.into_iter().chain(more).collect();
+                        let agreed = twins.agree(&words, &pack);
+                        alike(&format!("{mode} {name} {is_partial} {words:?}"), &agreed);
+                        refused.push(agreed.here.contains("gitattributesMissing"));
+                    }
+                }
+            }
+            assert!(refused.contains(&true), "{format} {is_partial}");
+        }
+    }
+}
+
 #[test]
 fn what_objects_refer_to() {
     for (format, hash) in FORMATS {

@@ -14,7 +14,7 @@ mod tree;
 pub(crate) use findings::Findings;
 pub use severity::{Severities, Severity};
 
-use super::{Grafted, Refusal};
+use super::{Grafted, NotPromised, Refusal};
 use crate::error::{Error, Result};
 use gix_hash::{Kind, ObjectId};
 use hedgerow_object::ObjectKind;
@@ -38,6 +38,8 @@ pub(crate) struct Checks {
     pub kinds: bool,
     /// The parents that count instead of those that commits name.
     pub grafts: Grafted,
+    /// Which missing objects break the rules; without it, all do.
+    pub not_promised: Option<NotPromised>,
 }
 
 impl Checks {
@@ -89,6 +91,17 @@ impl Checks {
         } else {
             check_attributes(content, &mut reports)
         }
+        reports.end(Refusal::QueuedCheck, findings)
+    }
+
+    /// Reports what a tree calls `.gitattributes` and is not there.
+    pub fn refuse_missing_attributes(&self, id: &ObjectId, findings: &mut Findings) -> Result<()> {
+        let Some(rules) = &self.rules else {
+            return Ok(());
+        };
+        let mut reports = Reports::new(id, rules);
+        let words = "unable to read .gitattributes blob";
+        reports.add(Rule::GitattributesMissing, words);
         reports.end(Refusal::QueuedCheck, findings)
     }
 

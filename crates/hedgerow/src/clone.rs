@@ -4,7 +4,8 @@
 //! [`check_out`] writes the files.
 
 pub use hedgerow_git::checkout::{ReadTreeOutcome, Reason, Rejects};
-pub use hedgerow_git::clone::{check_out, has_lost_head, remove_unused_bundles, run_hook, Place};
+pub use hedgerow_git::clone::{check_out, has_lost_head, head_of_clone};
+pub use hedgerow_git::clone::{remove_unused_bundles, run_hook, Place};
 pub use hedgerow_shim::{AssistedGit, Helper};
 
 use hedgerow_fs::find_other_program;

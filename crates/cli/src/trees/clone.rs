@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::progress::Meter;
 use crate::statistics;
 use clap::Args;
-use hedgerow::clone::{check_out, has_lost_head, remove_unused_bundles, run_hook};
+use hedgerow::clone::{check_out, has_lost_head, head_of_clone, remove_unused_bundles, run_hook};
 use hedgerow::clone::{AssistedGit, Place, ReadTreeOutcome, BUNDLES};
 use hedgerow::repository::Error;
 use hedgerow::{Execution, Repository, Stage};
@@ -195,8 +195,7 @@ impl First<'_> {
     fn populate(&self, execution: Execution) -> Result<u8, Failure> {
         let (global, output, repository) = (self.global, self.output, &self.repository);
         let started = Instant::now();
-        let head = repository.head()?;
-        let Some(commit) = head.id() else {
+        let Some((head, commit)) = head_of_clone(repository)? else {
             if has_lost_head(repository)? {
                 output.warn("remote HEAD refers to nonexistent ref, unable to checkout");
             }

@@ -372,3 +372,51 @@ fn make_large(place: &Path) {
     shell.current_dir(place).arg("-c").arg(script);
     run(shell).ok("a source is made");
 }
+
+/// A server whose `HEAD` names the branch of no commit that is the same in length, for a session of git's
+/// protocol: what it says of `a__b` it says of another name.
+const RENAMING: &str = "#!/usr/bin/env python3
+import os, subprocess, sys
+server = subprocess.Popen(['git-upload-pack'] + sys.argv[1:], stdout=subprocess.PIPE)
+while True:
+    said = os.read(server.stdout.fileno(), 1 << 16)
+    if not said:
+        sys.exit(server.wait())
+    os.write(1, said.replace(b'refs/heads/a__b', os.environ['NAMED'].encode()))
+";
+
+/// Git takes what cannot be the name of a branch for one that is not there, and leaves it in `HEAD`.
+#[test]
+fn of_a_head_that_names_nothing() {
+    if !hedgerow_testkit::require("python3") {
+        return;
+    }
+    let twins = &mut Twins::new(make);
+    twins.trees = vec!["out/x"];
+    let place = twins.place();
+    twins.each(|_| {
+        std::fs::write(place.join("renaming"), RENAMING).unwrap();
+        let mut shell = isolated("sh");
+        shell.current_dir(&place).args([
+            "-c",
+            "set -e; chmod +x renaming
+            git init -q --bare unborn; git -C unborn symbolic-ref HEAD refs/heads/a__b
+            git clone -q --bare src pointed; git -C pointed symbolic-ref HEAD refs/heads/a__b",
+        ]);
+        run(shell).ok("servers are made");
+    });
+    let mut found = Vec::new();
+    for named in ["refs/heads/a..b", "refs/heads/../b", "refs/heads/////"] {
+        for source in ["unborn", "pointed"] {
+            for more in ["", "--bare", "--recurse-submodules"] {
+                for by_link in [false, more.is_empty()] {
+                    let call =
+                        format!("--upload-pack=PLACE/renaming {more} file://PLACE/{source} x");
+                    let code = compare(twins, &call, by_link, &[("NAMED", named)], &mut found);
+                    assert_eq!(code, 0, "{named} {call}");
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

@@ -13,18 +13,32 @@ pub use bundles::{remove_unused_bundles, BundleHelper, BUNDLE_PROGRAM, BUNDLE_RE
 pub use place::Place;
 
 use crate::checkout::{read_tree, ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};
+use crate::refs::Head;
 use crate::repository::Repository;
 use crate::{Error, Result};
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::Exit;
 
+/// What `HEAD` of a new clone says, and its commit; `None` if it has none. The server chooses what it points
+/// to: what cannot be the name of a branch is a branch that is not there, as for git.
+///
+/// # Errors
+/// It cannot be read.
+pub fn head_of_clone(repository: &Repository) -> Result<Option<(Head, ObjectId)>> {
+    match repository.head() {
+        Ok(head) => Ok(head.id().map(|id| (head, id))),
+        Err(Error::Reference { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether `HEAD` of a new clone names a branch that the remote does not have, although it has others.
 ///
 /// # Errors
 /// Its references cannot be read.
 pub fn has_lost_head(repository: &Repository) -> Result<bool> {
-    let is_unborn = repository.head()?.id().is_none();
+    let is_unborn = head_of_clone(repository)?.is_none();
     Ok(is_unborn && !repository.all_references()?.is_empty())
 }
 

@@ -14,6 +14,7 @@ use hedgerow_git::clone::{BundleHelper, BUNDLE_PROGRAM, BUNDLE_RECORD};
 use hedgerow_shim::Variables;
 use std::ffi::OsString;
 use std::io::{BufReader, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
 
 /// What fetches several bundles at a time, for [`AssistedGit::new`]; [`help_with_bundles`] is called then.
 pub const BUNDLES: Helper = Helper {
@@ -35,7 +36,9 @@ pub fn help_with_bundles(words: &[OsString], variables: &Variables) -> Result<bo
         Some(record) if words.len() == 1 => {
             let record = record.into();
             let helper = BundleHelper { program, record };
-            let served = helper.serve(&mut BufReader::new(StandardInput), &mut StandardOutput);
+            let address = words[0].as_bytes();
+            let mut input = BufReader::new(StandardInput);
+            let served = helper.serve(address, &mut input, &mut StandardOutput);
             served.map_err(|source| Error::new("answer", "git", source))
         }
         _ => {

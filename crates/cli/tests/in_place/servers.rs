@@ -442,6 +442,10 @@ const BUNDLES: &str = "set -e
     { head all; all; } >list; { head all; echo '\theuristic = creationToken'; all; } >tokens
     { head any; all; } >any; { head all; all; bundle 5 gone.bundle; bundle 6 list; } >gone
     { head all; bundle 1 list; bundle 2 any; } >nested
+    git -C ../src bundle create -q ../served/whole.bundle t3
+    git -C ../src bundle create -q ../served/last.bundle t3..side
+    tokens() { head all; echo '\theuristic = creationToken'; all; }
+    { tokens; bundle 9 whole.bundle; } >newest; { tokens; bundle 8 whole.bundle; bundle 9 last.bundle; } >newer
     mkdir a; { head all; bundle 1 ../1.bundle; bundle 2 ../2.bundle; } >a/list";
 
 #[test]
@@ -481,7 +485,8 @@ fn of_bundles() {
     };
     let mut found = Vec::new();
     let lists = [
-        "list", "tokens", "any", "gone", "nested", "a/list", "none", "1.bundle", "2.bundle",
+        "list", "tokens", "newest", "newer", "any", "gone", "nested", "a/list", "none", "1.bundle",
+        "2.bundle",
     ];
     for list in lists {
         for more in ["", "--bare", "-q --bare"] {
@@ -496,7 +501,16 @@ fn of_bundles() {
     // Each file once, and several at a time.
     let target = files.path().join("target");
     most();
-    for list in ["list", "tokens", "a/list"] {
+    for (list, expected) in [
+        ("list", 5),
+        ("tokens", 5),
+        // What is older than the first that needs nothing is not needed.
+        ("newest", 2),
+        ("newer", 3),
+        ("a/list", 3),
+        // What is not there, and what is a list, is fetched again.
+        ("gone", 0),
+    ] {
         std::fs::write(served.join("asked"), "").unwrap();
         let mut clone = isolated(HEDGEROW);
         clone.args(["clone", "-q", &format!("--bundle-uri={base}/{list}")]);
@@ -509,14 +523,12 @@ fn of_bundles() {
         asked.sort_unstable();
         let count = asked.len();
         asked.dedup();
-        assert_eq!(
-            (asked.len(), count),
-            (count, asked.len()),
-            "{list}: {asked:?}"
-        );
-        let expected = if list == "a/list" { 3 } else { 5 };
-        assert_eq!(count, expected, "{list}: {asked:?}");
-        assert_ne!(most(), "1", "{list}");
+        if expected != 0 {
+            assert_eq!(asked.len(), count, "{list}: {asked:?}");
+            assert_eq!(count, expected, "{list}: {asked:?}");
+        }
+        // Small bundles have come before their headers can be seen.
+        assert!(most() != "1" || list.starts_with(['t', 'n']), "{list}");
         let kept = std::fs::read_dir(target.join(list).join(".git/objects/bundles"));
         let names = kept.unwrap().map(|entry| entry.unwrap().file_name());
         let ahead: Vec<_> = names

@@ -680,7 +680,7 @@ def test_a_descriptor_of_a_file_is_named(tmp_path):
     descriptor = os.open(tmp_path / "file", os.O_CREAT)
     try:
         with pytest.raises(NotADirectoryError) as caught:
-            hedgerow.os.scandir(descriptor)
+            hos.scandir(descriptor)
         assert caught.value.filename == descriptor
     finally:
         os.close(descriptor)

@@ -36,7 +36,7 @@ pub use isolation::{
     hide_environment, isolate, isolated, obeying_permissions, use_global_config, use_system_files,
 };
 pub use place::{temporary, temporary_on_disk, Mount};
-pub use program::{git, git_text, run, run_with, Outcome, Program};
+pub use program::{git, git_text, run, run_traced, run_with, Outcome, Program};
 pub use random::Random;
 pub use repository::{blob_id, overwrite, text, Known, Repository};
 pub use seeds::{play_each, play_sample, sample};

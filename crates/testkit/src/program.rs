@@ -1,6 +1,6 @@
 //! Runs programs under test, and tells how they ended.
 
-use crate::isolate;
+use crate::{isolate, isolated};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -30,6 +30,16 @@ impl Program {
         isolate(&mut command).current_dir(directory);
         command
     }
+}
+
+/// Runs a program under strace, which must be installed: what is said aside has a line for each call
+/// of the system calls `calls`, separated by commas.
+pub fn run_traced(program: Program, directory: &Path, calls: &str, words: &[&str]) -> Outcome {
+    let mut strace = isolated("strace");
+    strace.args(["-f", "-qq", "-e", &format!("trace={calls}")]);
+    strace.arg(program.command(directory).get_program());
+    strace.args(words).current_dir(directory);
+    run(strace)
 }
 
 /// The file that is git. A program named by its path is started without a copy of the caller's page

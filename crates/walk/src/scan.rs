@@ -145,7 +145,12 @@ struct Worker<V: Visitor> {
     buffer: ReadBuffer,
     plan: Plan<V::Directory>,
     states: Vec<(Wanted, io::Result<Stat>)>,
+    /// The directories that it visits in their turn, the next one last.
+    turns: Vec<Turn<V::Directory>>,
 }
+
+/// A directory, and its parent if that is still open.
+type Turn<D> = (Place<D>, Option<Arc<Handle>>);
 
 impl<V: Visitor> Worker<V> {
     fn new(visitor: V::Worker) -> Self {
@@ -154,6 +159,7 @@ impl<V: Visitor> Worker<V> {
             buffer: ReadBuffer::default(),
             plan: Plan::default(),
             states: Vec::new(),
+            turns: Vec::new(),
         }
     }
 }
@@ -163,6 +169,28 @@ type Done<V> = Result<(), <V as Visitor>::Error>;
 
 impl<V: Visitor> Scan<'_, V> {
     fn run(
+        &self,
+        worker: &mut Worker<V>,
+        task: Task<V::Directory>,
+        scope: &Tasks<'_, V>,
+    ) -> Done<V> {
+        self.run_one(worker, task, scope)?;
+        while let Some((place, parent)) = worker.turns.pop() {
+            if scope.is_cancelled() {
+                worker.turns.clear();
+            } else if self.visitor.in_turn(&place) {
+                self.directory(worker, place, parent, scope)?;
+            } else {
+                let rest = worker.turns.drain(..).rev();
+                let rest = std::iter::once((place, parent)).chain(rest);
+                let task = |(place, parent)| Task::Directory { place, parent };
+                scope.spawn_all_next(rest.map(task));
+            }
+        }
+        Ok(())
+    }
+
+    fn run_one(
         &self,
         worker: &mut Worker<V>,
         task: Task<V::Directory>,
@@ -406,7 +434,7 @@ impl<V: Visitor> Scan<'_, V> {
             .opened(&mut worker.visitor, place, &directory.handle, &listing)?;
         self.visitor
             .listed(&mut worker.visitor, place, &listing, &mut plan)?;
-        self.descend(directory, &listing, &mut plan, scope);
+        self.descend(directory, &listing, &mut plan, &mut worker.turns, scope);
         // A worker with more to list does that first: only it can do that, but any worker can stat.
         let own = match part {
             Part::Some => 0,
@@ -452,17 +480,30 @@ impl<V: Visitor> Scan<'_, V> {
         directory: &Arc<Opened<V::Directory>>,
         listing: &Listing,
         plan: &mut Plan<V::Directory>,
+        turns: &mut Vec<Turn<V::Directory>>,
         scope: &Tasks<'_, V>,
     ) {
         if plan.descend.is_empty() {
             return;
         }
         let parent = self.opener.handles.may_keep().then_some(&directory.handle);
-        let task = |(entry, data): (u32, V::Directory)| Task::Directory {
-            place: directory.place.child(listing.name_of(entry), data),
-            parent: parent.cloned(),
+        let child = |(entry, data)| {
+            let place = directory.place.child(listing.name_of(entry), data);
+            (place, parent.cloned())
         };
-        let tasks = plan.descend.drain(..).map(task);
+        let children = plan.descend.drain(..).map(child);
+        let first = turns.len();
+        let others: Vec<_> = children
+            .filter_map(|(place, parent)| {
+                if self.visitor.in_turn(&place) {
+                    turns.push((place, parent));
+                    return None;
+                }
+                Some(Task::Directory { place, parent })
+            })
+            .collect();
+        turns[first..].reverse();
+        let tasks = others.into_iter();
         if scope.waiting() > BREADTH_LIMIT {
             scope.spawn_all_next(tasks)
         } else {

@@ -27,6 +27,14 @@ pub trait Visitor: Sync {
         true
     }
 
+    /// Whether a directory that was planned is visited in its turn: after the directories before it
+    /// and all that is below them, by the worker that listed them. Asked again before it is visited;
+    /// from where it is not so, it and the directories after it are visited in parallel.
+    fn in_turn(&self, place: &Place<Self::Directory>) -> bool {
+        let _ = place;
+        false
+    }
+
     /// The entries of a directory, if they are known without listing it.
     fn known(&self, place: &Place<Self::Directory>) -> Option<Listing> {
         let _ = place;

@@ -2,7 +2,7 @@
 
 use crate::support::{run, Outcome, Pair, Repository};
 use crate::HEDGEROW;
-use hedgerow_testkit::{isolated, require, Program};
+use hedgerow_testkit::{require, run_traced, Program};
 
 /// `main` and `other` differ in every text file; neither has attributes.
 fn origin() -> Repository {
@@ -492,11 +492,8 @@ fn files_with_the_bytes_of_their_blobs_are_not_read_again() {
         .open(repository.path(".git/index"));
     let later = newest + std::time::Duration::from_nanos(1);
     index.unwrap().set_modified(later).unwrap();
-    let mut strace = isolated("strace");
-    strace.args(["-f", "-qq", "-e", "trace=open,openat,openat2"]);
-    strace.args([env!("CARGO_BIN_EXE_hedgerow"), "status", "--porcelain"]);
-    strace.current_dir(&repository.root);
-    let traced = run(strace);
+    let words = ["status", "--porcelain"];
+    let traced = run_traced(HEDGEROW, &repository.root, "open,openat,openat2", &words);
     assert_eq!((traced.code, traced.stdout.as_slice()), (0, &b""[..]));
     assert!(traced.stderr.contains("packed-refs") || traced.stderr.contains("HEAD"));
     assert!(!traced.stderr.contains(".txt\""), "{}", traced.stderr);

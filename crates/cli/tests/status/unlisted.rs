@@ -4,8 +4,12 @@
 use crate::compare::compare;
 use crate::invocation::Invocation;
 use crate::state::State;
-use hedgerow_testkit::git;
-use hedgerow_testkit::Repository;
+use crate::HEDGEROW;
+use hedgerow_testkit::{
+    git, obeying_permissions, require, run, run_traced, Outcome, Program, Repository,
+};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 const MODES: &[&[&str]] = &[
@@ -58,4 +62,122 @@ fn directories_that_are_ignored_or_not_asked_for() {
         }
     }
     assert!(differing.is_empty(), "{}", differing.join("\n"));
+}
+
+/// The lines of a trace that contain `text`.
+fn calls(repository: &Repository, calls: &str, words: &[&str], text: &str) -> usize {
+    let traced = run_traced(HEDGEROW, &repository.root, calls, words);
+    assert_eq!(traced.code, 0, "{}", traced.stderr);
+    let lines = traced.stderr.lines().filter(|line| line.contains(text));
+    lines.count()
+}
+
+/// What both say, without root's right to pass over permissions. Git tells of directories in the order
+/// of the file system.
+fn both_say(repository: &Repository, words: &[&str]) -> Outcome {
+    let [expected, found] = [Program::Git, HEDGEROW].map(|program| {
+        let mut command = program.command(&repository.root);
+        command.args(words);
+        let mut outcome = run(obeying_permissions(command));
+        let mut lines: Vec<&str> = outcome.stderr.lines().collect();
+        lines.sort_unstable();
+        outcome.stderr = lines.join("\n");
+        outcome
+    });
+    assert_eq!(expected, found, "{words:?}, first git, then hedgerow");
+    found
+}
+
+#[test]
+fn an_untracked_directory_is_searched_until_a_file_is_found() {
+    let repository = Repository::init(&[]);
+    repository.commit_files(&[(".gitignore", "*.o\n"), ("file", "")], "one");
+    for number in 0..300 {
+        repository.write(format!("new/{number}/deep/file"), "");
+        repository.write(format!("built/{number}/deep/file.o"), "");
+        std::fs::create_dir_all(repository.path(&format!("empty/{number}/deep"))).unwrap();
+    }
+    let said = both_say(&repository, &["status", "--porcelain"]);
+    assert_eq!(said.text(), "?? new/\n");
+    // One that holds nothing else is searched to its end, wherever the file is.
+    repository.write("built/150/deep/file", "");
+    repository.write("empty/150/file", "");
+    let said = both_say(&repository, &["status", "--porcelain"]);
+    assert_eq!(said.text(), "?? built/\n?? empty/\n?? new/\n");
+    for mode in ["--ignored", "--ignored=matching", "-uall"] {
+        both_say(&repository, &["status", "--porcelain", mode]);
+    }
+    for name in ["built", "empty"] {
+        std::fs::remove_dir_all(repository.path(name)).unwrap();
+    }
+    if require("strace") {
+        let listed = |words: &[&str]| calls(&repository, "getdents64", words, "getdents64(");
+        let few = listed(&["status", "--porcelain"]);
+        assert!(few < 50, "{few} of 600 directories");
+        let all = listed(&["status", "--porcelain", "-uall"]);
+        assert!(all > 600, "{all} of 600 directories");
+    }
+}
+
+/// What was not searched is not in the untracked cache as empty.
+#[test]
+fn what_is_cut_short_is_not_recorded() {
+    let repository = Repository::init(&[]);
+    repository.git(&["config", "core.untrackedCache", "true"]);
+    repository.commit_files(&[("file", "")], "one");
+    repository.git(&["update-index", "--untracked-cache"]);
+    for number in 0..300 {
+        let deep = format!("new/{number}/deep");
+        std::fs::create_dir_all(repository.path(&deep)).unwrap();
+        if number % 7 == 0 {
+            repository.write(deep + "/file", "");
+        }
+    }
+    // Nothing is recorded of what changed in the second of the search.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    for kept in [1, 2, 3, 11, 300] {
+        let status = |program: Program| {
+            let mut command = program.command(&repository.root);
+            command.args(["status", "--porcelain"]);
+            run(command).text()
+        };
+        assert_eq!(status(HEDGEROW), "?? new/\n", "{kept}");
+        for number in (0..300).filter(|number| number % kept != 0 || kept == 300) {
+            let _ = std::fs::remove_file(repository.path(format!("new/{number}/deep/file")));
+        }
+        let expected = if kept < 300 { "?? new/\n" } else { "" };
+        let said = [Program::Git, HEDGEROW].map(status);
+        assert_eq!(said, [expected, expected], "{kept}");
+    }
+}
+
+/// Git tells of the directories that it cannot read before it finds a file.
+#[test]
+fn unreadable_directories_after_the_first_file_are_not_told_of() {
+    let repository = Repository::init(&[]);
+    repository.commit_files(&[("file", "")], "one");
+    let mut locked = Vec::new();
+    for number in 0..24 {
+        for place in ["bare", "early", "late"] {
+            let path = format!("{place}{}/{number}", number / 4);
+            std::fs::create_dir_all(repository.path(&path)).unwrap();
+            if number % 2 == 0 {
+                locked.push(path);
+            }
+        }
+    }
+    for number in 0..6 {
+        repository.write(format!("early{number}/file"), "");
+        repository.write(format!("late{number}/directory/below/file"), "");
+    }
+    let lock = |mode| {
+        for path in &locked {
+            let path = repository.path(path);
+            std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    lock(0);
+    let said = both_say(&repository, &["status", "--porcelain"]);
+    assert!(said.stderr.contains("could not open directory 'bare0/0/'"));
+    lock(0o755);
 }

@@ -23,6 +23,7 @@ use hedgerow_object::{hash_object, ObjectKind};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a scan notes for the untracked cache.
 #[derive(Debug, Default)]
@@ -42,7 +43,8 @@ struct ListedDirectory {
     path: BString,
     /// Its stat data from after it was listed.
     stat: EntryStat,
-    check_only: bool,
+    /// If it is untracked: then it is enough to know whether there is anything in it.
+    folder: Option<Arc<Folder>>,
     patterns: PatternIds,
 }
 
@@ -60,13 +62,12 @@ enum PatternIds {
 }
 
 impl Notes {
-    /// The directory `path` was listed; it is not tracked if `check_only`, and it is enough to know
-    /// whether there is anything in it.
+    /// The directory `path` was listed; it is in `folder` if it is not tracked.
     pub(super) fn listed(
         &mut self,
         path: &BStr,
         stat: &Stat,
-        check_only: bool,
+        folder: Option<Arc<Folder>>,
         patterns: UsedPatterns<'_>,
         hash: Kind,
     ) {
@@ -88,7 +89,7 @@ impl Notes {
         self.listed.push(ListedDirectory {
             path: path.into(),
             stat: stat.into(),
-            check_only,
+            folder,
             patterns,
         });
     }
@@ -153,7 +154,10 @@ pub(super) fn renewed(
         let path = paths[records.start].as_bstr();
         (path, Node::Kept(records.clone()))
     });
-    let listed = notes.listed.iter().filter(|it| !failed.contains(&it.path));
+    // A record says what is in a directory, or that there is nothing.
+    let is_cut = |it: &ListedDirectory| it.folder.as_ref().is_some_and(|it| it.is_cut_short());
+    let listed = notes.listed.iter();
+    let listed = listed.filter(|it| !failed.contains(&it.path) && !is_cut(it));
     let listed = listed.map(|it| (it.path.as_bstr(), Node::Listed(it)));
     let mut nodes: Vec<(&BStr, Node<'_>)> = kept.chain(listed).collect();
     nodes.sort_by(|a, b| in_preorder(a.0, b.0));
@@ -176,12 +180,13 @@ pub(super) fn renewed(
         match node {
             Node::Kept(rows) => records.extend_from_slice(&old.directories[rows]),
             Node::Listed(listed) => {
+                let check_only = listed.folder.is_some();
                 let mut record = UntrackedRecord {
                     name: name.into(),
                     children: 0,
-                    untracked: untracked_in(names.remove(path), listed.check_only),
+                    untracked: untracked_in(names.remove(path), check_only),
                     stat: Some(listed.stat),
-                    check_only: listed.check_only,
+                    check_only,
                     exclude_id: ids.of_directory(listed),
                 };
                 let is_unread = matches!(listed.patterns, PatternIds::Unreadable);
@@ -216,7 +221,7 @@ fn forget_from(records: &mut [UntrackedRecord], rows: impl DoubleEndedIterator<I
 }
 
 /// The names of the untracked paths right in each directory, a slash at the end of directories.
-fn names<'n>(notes: &'n Notes, folders: &'n [std::sync::Arc<Folder>]) -> Names<'n> {
+fn names<'n>(notes: &'n Notes, folders: &'n [Arc<Folder>]) -> Names<'n> {
     let mut names: Names<'n> = HashMap::new();
     for path in &notes.untracked {
         let bare = path.strip_suffix(b"/").unwrap_or(path).as_bstr();

@@ -4,13 +4,20 @@ use super::is_tracked;
 use super::model::{IgnoredFiles, UntrackedFiles};
 use crate::index::{Entry, Index, ALL_FILES, FOLDED};
 use bstr::{BStr, BString, ByteSlice};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU8, Ordering};
 use std::sync::Arc;
 
 /// The content found in an untracked directory, the strongest kind last.
 const NOTHING: u8 = 0;
 const IGNORED: u8 = 1;
 const UNTRACKED: u8 = 2;
+/// As [`UNTRACKED`], and some of it is in a directory below.
+const BELOW: u8 = 3;
+
+/// So many directories in an untracked directory are searched one after the other, in git's order;
+/// mostly, one of them has a file, and nothing more needs to be known. The others are searched in
+/// parallel.
+const TURNS: u32 = 64;
 
 /// A directory that holds nothing tracked and may be shown as one line.
 #[derive(Debug)]
@@ -20,6 +27,8 @@ pub(super) struct Folder {
     excluded: bool,
     above: Option<Arc<Folder>>,
     holds: AtomicU8,
+    /// The number of directories searched in it, kept where no untracked directory is above.
+    searched: AtomicU32,
 }
 
 impl Folder {
@@ -30,6 +39,7 @@ impl Folder {
             excluded,
             above,
             holds: AtomicU8::new(NOTHING),
+            searched: AtomicU32::new(0),
         }
     }
 
@@ -45,13 +55,61 @@ impl Folder {
             if folder.holds.fetch_max(kind, Ordering::Relaxed) >= kind {
                 return;
             }
+            if kind == UNTRACKED {
+                kind = BELOW;
+            }
             at = folder.above.as_deref();
         }
     }
 
+    /// Whether its turn to be searched comes after the directories before it, rather than at any time.
+    pub(super) fn in_turn(&self) -> bool {
+        self.above.is_some() && self.has_turns()
+    }
+
+    /// Whether its directories are still searched one after the other.
+    fn has_turns(&self) -> bool {
+        self.top().searched.load(Ordering::Relaxed) < TURNS
+    }
+
+    /// Whether git would search it: nothing was found where git looks before. Where directories have no
+    /// turns, nothing must have been found at all.
+    pub(super) fn is_needed(&self) -> bool {
+        let is_needed = match self.above.as_deref() {
+            _ if self.is_settled() => false,
+            Some(above) if self.in_turn() => above.holds() != BELOW,
+            _ => !self.is_in_settled(),
+        };
+        if is_needed {
+            self.top().searched.fetch_add(1, Ordering::Relaxed);
+        }
+        is_needed
+    }
+
+    /// Whether it may have been left before it was searched to its end, because enough was found
+    /// elsewhere.
+    pub(super) fn is_cut_short(&self) -> bool {
+        !self.has_turns() && !self.is_settled() && self.is_in_settled()
+    }
+
+    /// Whether a directory above is known to hold something untracked.
+    fn is_in_settled(&self) -> bool {
+        let mut above = std::iter::successors(self.above(), |folder| folder.above());
+        above.any(|folder| folder.is_settled())
+    }
+
+    /// The outermost untracked directory that contains it.
+    fn top(&self) -> &Folder {
+        let mut top = self;
+        while let Some(above) = top.above.as_deref() {
+            top = above;
+        }
+        top
+    }
+
     /// Whether it is known to hold something untracked: then it is shown, whatever else it holds.
     pub(super) fn is_settled(&self) -> bool {
-        self.holds() == UNTRACKED
+        self.holds() >= UNTRACKED
     }
 
     /// Its path, if it is known to hold something untracked.
@@ -72,7 +130,7 @@ impl Folder {
     fn is_open(&self) -> bool {
         let mut at = Some(self);
         while let Some(folder) = at {
-            if folder.holds() != UNTRACKED {
+            if !folder.is_settled() {
                 return false;
             }
             at = folder.above.as_deref();
@@ -157,7 +215,7 @@ pub(super) fn lines(
         let mut path = folder.path.clone();
         path.push(b'/');
         match folder.holds() {
-            UNTRACKED if folder.above.is_none() => untracked.push(path),
+            UNTRACKED | BELOW if folder.above.is_none() => untracked.push(path),
             IGNORED if above_is_open && !matching => ignored.push(path),
             _ => {}
         }

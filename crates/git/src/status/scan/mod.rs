@@ -168,7 +168,13 @@ impl Visitor for Scan<'_> {
     /// What is in an untracked directory that is known to be shown does not matter.
     fn is_needed(&self, place: &Place<Directory>) -> bool {
         let folder = place.data.folder.as_ref();
-        self.inputs.wish.ignored() || !folder.is_some_and(|folder| folder.is_settled())
+        self.inputs.wish.ignored() || folder.is_none_or(|folder| folder.is_needed())
+    }
+
+    /// Enough is found in an untracked directory, mostly, before another worker could help.
+    fn in_turn(&self, place: &Place<Directory>) -> bool {
+        let folder = place.data.folder.as_ref();
+        !self.inputs.wish.ignored() && folder.is_some_and(|folder| folder.in_turn())
     }
 
     /// If only tracked files count, they are looked up by name.
@@ -222,12 +228,12 @@ impl Visitor for Scan<'_> {
                 .for_each(|entry| self.untracked(worker, &listed, entry, plan));
         }
         if let Some(stat) = worker.stat.take() {
-            let check_only = place.data.folder.is_some();
+            let folder = place.data.folder.clone();
             let patterns = listed.level.used_patterns();
             let hash = self.inputs.index.hash();
             let path = place.path().as_bstr();
             let notes = &mut worker.found.notes;
-            notes.listed(path, &stat, check_only, patterns, hash);
+            notes.listed(path, &stat, folder, patterns, hash);
         }
         self.hand_over(worker);
         Ok(())

@@ -181,3 +181,79 @@ fn unreadable_directories_after_the_first_file_are_not_told_of() {
     assert!(said.stderr.contains("could not open directory 'bare0/0/'"));
     lock(0o755);
 }
+
+/// A repository whose index is younger than all its files.
+fn settled(files: &[(&str, &str)]) -> Repository {
+    let repository = Repository::init(&[]);
+    repository.commit_files(files, "one");
+    let index = std::fs::File::options()
+        .write(true)
+        .open(repository.path(".git/index"))
+        .unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    index.set_modified(later).unwrap();
+    repository
+}
+
+#[test]
+fn files_that_no_pathspec_matches_are_not_looked_at() {
+    if !require("strace") {
+        return;
+    }
+    let files: Vec<String> = (0..40)
+        .flat_map(|number| [format!("file-{number}.c"), format!("d/file-{number}.h")])
+        .collect();
+    let files: Vec<_> = files.iter().map(|path| (path.as_str(), "")).collect();
+    let repository = settled(&files);
+    for (line, expected) in [
+        ("status -- file-7.c", 1),
+        ("status -s -- d/file-*7.h file-9.c", 5),
+        ("status --porcelain -- :!*.c", 40),
+        ("status -uno -- d", 40),
+        ("diff-files -- file-7.c", 1),
+        ("diff-files -- d/file-7.h file-7.c", 2),
+        ("diff-index HEAD -- *7.c", 4),
+        ("ls-files -m file-7.c", 1),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let seen = calls(&repository, "%%stat", &words, "file-");
+        assert_eq!(seen, expected, "{line}");
+    }
+    std::fs::create_dir(repository.path("inner")).unwrap();
+    let submodule = Repository::at(repository.path("inner"));
+    submodule.git(&["init", "-q"]);
+    submodule.commit_files(&[("a", "")], "inside");
+    repository.git(&["add", "inner"]);
+    let words = ["status", "-s", "--", "file-7.c"];
+    let seen = calls(&repository, "openat,%%stat", &words, "inner");
+    assert_eq!(seen, 0);
+}
+
+/// An index that is written vouches for what was not looked at, too.
+#[test]
+fn a_file_that_changed_with_the_index_stays_changed_where_no_pathspec_matches() {
+    for place in ["d/file", "file"] {
+        let repository = Repository::init(&[]);
+        repository.git(&["config", "core.trustCTime", "false"]);
+        let early = std::time::SystemTime::now() - std::time::Duration::from_secs(9);
+        let date = |path: &str| {
+            let file = std::fs::File::options()
+                .write(true)
+                .open(repository.path(path));
+            file.unwrap().set_modified(early).unwrap();
+        };
+        let write = |content: &str| {
+            repository.write(place, content);
+            date(place);
+        };
+        write("one");
+        repository.commit_files(&[("other", "")], "one");
+        date(".git/index");
+        write("two");
+        let mut command = HEDGEROW.command(&repository.root);
+        command.args(["status", "-s", "--", "other"]);
+        assert_eq!(run(command).text(), "");
+        let said = both_say(&repository, &["status", "-s"]);
+        assert_eq!(said.text(), format!(" M {place}\n"));
+    }
+}

@@ -358,9 +358,13 @@ fn changed_rows(
     let entries = index.entries();
     let rules = rules(worktree, old);
     let modes = Mutex::new(Vec::new());
-    let as_in_image = files_as_in_image(worktree, index, entries.len());
+    let fits = |row: usize| fits(pathspecs, index.path(&entries[row]), entries[row].mode);
+    // The state of a path in conflict is that of its first stage; any may be the one that is compared.
+    let is_meant = |row: &usize| entries[*row].flags.stage != Stage::Merged || fits(*row);
+    let meant: Vec<usize> = (0..entries.len()).filter(is_meant).collect();
+    let as_in_image = files_as_in_image(worktree, index, meant.len());
     let is_known = |row: &usize| as_in_image.get(*row) == Some(&true);
-    let asked: Vec<usize> = (0..entries.len()).filter(|row| !is_known(row)).collect();
+    let (known, asked): (Vec<_>, Vec<_>) = meant.into_iter().partition(is_known);
     let path = |at: usize| index.path(&entries[asked[at]]).as_ref();
     let judge = |at: usize, seen: PathState<'_>| match seen {
         PathState::Absent => State::Absent as u8,
@@ -380,14 +384,12 @@ fn changed_rows(
         }
     };
     let surveyed = survey(&worktree.root, asked.len(), path, judge, &worktree.engine())?;
-    let is_meant = |at: usize| {
-        let entry = &entries[asked[at]];
-        let flags = entry.flags;
-        let is_held = flags.assume_valid || flags.skip_worktree;
-        !is_held && fits(pathspecs, index.path(entry), entry.mode)
+    let is_told = |at: usize| {
+        let flags = entries[asked[at]].flags;
+        !flags.assume_valid && !flags.skip_worktree && fits(asked[at])
     };
     let unknown = surveyed.unknown.into_iter();
-    let unknown = unknown.filter(|(at, _)| is_meant(*at));
+    let unknown = unknown.filter(|(at, _)| is_told(*at));
     let mut unknown: Vec<_> = unknown
         .map(|(at, error)| {
             let path = index.path(&entries[asked[at]]).to_owned();
@@ -397,7 +399,8 @@ fn changed_rows(
     // The stages of a path in conflict are all asked for.
     unknown.dedup();
     (found.failures, found.warnings) = Warning::parted(unknown);
-    let mut judged = vec![State::Clean; entries.len()];
+    let mut judged = vec![State::Unknown; entries.len()];
+    known.into_iter().for_each(|row| judged[row] = State::Clean);
     for (row, verdict) in asked.iter().zip(surveyed.verdicts) {
         judged[*row] = State::from_byte(verdict);
     }

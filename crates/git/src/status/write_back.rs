@@ -61,7 +61,8 @@ pub(super) fn write_back(
             return None;
         }
         match scanned.states.get(row)? {
-            State::Modified => {}
+            // It may only not have been looked for, because of pathspecs.
+            State::Modified | State::Absent => {}
             State::Unknown => return Some(row),
             _ => return None,
         }

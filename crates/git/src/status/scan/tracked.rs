@@ -75,7 +75,8 @@ impl Scan<'_> {
         for (row, entry) in self.inputs.index.entries().iter().enumerate() {
             let flags = entry.flags;
             let is_missed = self.states[row].load(Ordering::Relaxed) == State::Absent as u8;
-            if !is_missed || flags.skip_worktree || flags.assume_valid {
+            let is_known = flags.skip_worktree || flags.assume_valid;
+            if !is_missed || is_known || !self.is_compared(row as u32) {
                 continue;
             }
             let path = self.inputs.index.path(entry);
@@ -193,10 +194,10 @@ impl Scan<'_> {
         if is_directory {
             let is_submodule = stages.iter().any(|stage| stage.mode == Mode::Gitlink);
             let is_clean = is_submodule && flags.stage == Stage::Merged;
-            let state = if is_clean {
-                State::Clean
-            } else {
-                State::Directory
+            let state = match is_clean {
+                _ if !self.is_compared(row) => State::Unknown,
+                true => State::Clean,
+                false => State::Directory,
             };
             self.note(row, state);
             return !is_submodule;
@@ -204,10 +205,24 @@ impl Scan<'_> {
         let is_known = flags.skip_worktree || flags.assume_valid;
         if is_known || self.inputs.quiet.is_unchanged(row) {
             self.note(row, State::Clean);
-        } else {
+        } else if self.is_compared(row) {
             plan.stat(entry, row);
+        } else {
+            self.note(row, State::Unknown);
         }
         false
+    }
+
+    /// Whether the pathspecs match the entry `row`, or it must be examined all the same: if the index
+    /// is written, nobody can tell later that a file changed in the second of the old one.
+    fn is_compared(&self, row: u32) -> bool {
+        let Some(pathspecs) = self.inputs.pathspecs else {
+            return true;
+        };
+        let index = self.inputs.index;
+        let entry = &index.entries()[row as usize];
+        pathspecs.fits(index.path(entry), entry.mode)
+            || index.is_racy(row as usize, self.inputs.state.index_mtime)
     }
 }
 

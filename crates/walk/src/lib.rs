@@ -74,7 +74,7 @@ pub use ahead::{Ahead, AheadOptions, Contents, Entered, Position};
 pub use content::FileContent;
 pub use error::{Operation, ScanError};
 pub use nodes::{node_at, nodes_of_directory, Nodes};
-pub use patterns::{Patterns, Verdict};
+pub use patterns::{Decision, Patterns, Verdict};
 pub use place::Place;
 pub use scan::{scan, Options};
 pub use selection::{Selection, Skip};

@@ -14,6 +14,15 @@ pub enum Verdict {
     Negated,
 }
 
+/// A verdict, and of what it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether the pattern has a slash at its end, so that it fits no file.
+    pub fits_directories_only: bool,
+}
+
 /// The patterns of one file in its order, in the syntax and with the meaning of gitignore(5): the
 /// last one that fits decides, `!` negates, `/` at the beginning or in the middle anchors, `/` at
 /// the end fits only directories.
@@ -90,6 +99,13 @@ impl Patterns {
     /// What the last fitting pattern says of `path`, which is relative to the directory that the
     /// patterns are of.
     pub fn verdict(&self, path: &[u8], is_directory: bool) -> Option<Verdict> {
+        self.decision(path, is_directory)
+            .map(|decision| decision.verdict)
+    }
+
+    /// The same, with what the last fitting pattern fits. What a directory gets by a pattern that fits
+    /// files, too, or by none, a file of that name gets as well.
+    pub fn decision(&self, path: &[u8], is_directory: bool) -> Option<Decision> {
         let basename = path.rfind_byte(b'/').map(|at| at + 1);
         let fits = |pattern: &&gix_glob::Pattern| {
             pattern.matches_repo_relative_path(
@@ -101,11 +117,14 @@ impl Patterns {
             )
         };
         let last = self.patterns.iter().rev().find(fits)?;
-        if last.mode.contains(Mode::NEGATIVE) {
-            Some(Verdict::Negated)
-        } else {
-            Some(Verdict::Matched)
-        }
+        let is_negative = last.mode.contains(Mode::NEGATIVE);
+        Some(Decision {
+            verdict: match is_negative {
+                true => Verdict::Negated,
+                false => Verdict::Matched,
+            },
+            fits_directories_only: last.mode.contains(Mode::MUST_BE_DIR),
+        })
     }
 }
 
@@ -140,6 +159,28 @@ mod tests {
         assert_eq!(verdict(b"A.O", false), None);
         assert_eq!(verdict(b"a/b/c/z", false), Some(Verdict::Matched));
         assert_eq!(verdict(b"\xff\xfe", false), Some(Verdict::Matched));
+    }
+
+    #[test]
+    fn a_file_gets_what_a_directory_gets_unless_that_is_of_directories_only() {
+        let patterns = Patterns::parse(b"*.o\n!keep.o\nd*/\n!deep/\n*.d\n");
+        for path in [
+            &b"a.o"[..],
+            b"keep.o",
+            b"d",
+            b"deep",
+            b"d.o",
+            b"d/x.d",
+            b"else",
+        ] {
+            let [file, directory] = [false, true].map(|it| patterns.decision(path, it));
+            if directory.is_none_or(|it| !it.fits_directories_only) {
+                assert_eq!(file, directory, "{:?}", BStr::new(path));
+            }
+        }
+        let decided = |path: &[u8]| patterns.decision(path, true).unwrap();
+        assert!(decided(b"d").fits_directories_only && decided(b"d.o").fits_directories_only);
+        assert!(!decided(b"a.o").fits_directories_only);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::Selection;
 use crate::index::{Entry, Index, Mode, Stage};
 use crate::repository::Repository;
 use crate::status::exclusion::Rules;
+use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::state::{state, states_of, Found, State, StateRules};
 use crate::worktree::{OldIndex, Worktree};
 use crate::Result;
@@ -108,13 +109,13 @@ fn states(
 ) -> Result<Vec<State>> {
     let index = &old.index;
     let entries = index.entries();
-    let is_asked = |row: usize| {
-        let entry = &entries[row];
-        let specs = selection.pathspecs.as_deref();
-        let path = index.path(entry);
-        !entry.flags.skip_worktree
-            && specs.is_none_or(|specs| specs.fits(path, mode_for_pathspec(entry)))
+    let specs = selection.pathspecs.as_deref();
+    let is_meant = |entry: &Entry| {
+        let fits = |specs: &Pathspecs| specs.fits(index.path(entry), mode_for_pathspec(entry));
+        !entry.flags.skip_worktree && specs.is_none_or(fits)
     };
+    let asked: Vec<bool> = entries.iter().map(is_meant).collect();
+    let is_asked = |row: usize| asked[row];
     let mut rules = worktree.rules(old);
     rules.stat.nanoseconds = false;
     let Found {

@@ -46,6 +46,8 @@ pub(super) struct ExcludedEntries<'a> {
     tracked: Tracked<'a>,
     work_tree: &'a Path,
     levels: HashMap<BString, Arc<Level>>,
+    /// The directory of the last entry.
+    last: Option<(BString, Arc<Level>)>,
 }
 
 impl<'a> ExcludedEntries<'a> {
@@ -64,6 +66,7 @@ impl<'a> ExcludedEntries<'a> {
                 has_skipped: entries.any(|entry| entry.flags.skip_worktree),
             },
             levels: HashMap::new(),
+            last: None,
         })
     }
 
@@ -72,18 +75,16 @@ impl<'a> ExcludedEntries<'a> {
     pub(super) fn has(&mut self, path: &BStr) -> bool {
         let path = path.strip_suffix(b"/").unwrap_or(path).as_bstr();
         let slash = path.rfind_byte(b'/').unwrap_or(0);
-        let level = self.level(path[..slash].as_bstr());
-        let excludes = |is_directory| level.excludes(path, is_directory, self.rules);
-        let (as_file, as_directory) = (excludes(false), excludes(true));
-        if as_file == as_directory {
-            return as_file;
-        }
-        let found = hedgerow_fs::lstat(&self.work_tree.join(OsStr::from_bytes(path)));
-        if matches!(found, Ok(Some(stat)) if stat.kind == FileKind::Directory) {
-            as_directory
-        } else {
-            as_file
-        }
+        let directory = path[..slash].as_bstr();
+        let level = match self.last.take() {
+            Some((last, level)) if last == directory => (last, level),
+            _ => (directory.to_owned(), self.level(directory)),
+        };
+        let (_, level) = self.last.insert(level);
+        level.excludes_unless(path, self.rules, || {
+            let found = hedgerow_fs::lstat(&self.work_tree.join(OsStr::from_bytes(path)));
+            matches!(found, Ok(Some(stat)) if stat.kind == FileKind::Directory)
+        })
     }
 
     /// The patterns of a directory in the working tree. As with git, a directory that was replaced

@@ -65,9 +65,8 @@ impl Lines<'_> {
         }
         for side in &listed.undone {
             let tag = if self.tags { "U " } else { "" };
-            let id = self.id(&side.id)?;
-            let start = format!("{tag}{:06o} {id} {}\t", side.mode, side.stage);
-            text.extend_from_slice(start.as_bytes());
+            text.extend_from_slice(tag.as_bytes());
+            self.object(side.mode, &side.id, side.stage, &mut text)?;
             self.path(side.path.as_ref(), &mut text);
             text.push(self.end());
         }
@@ -121,9 +120,8 @@ impl Lines<'_> {
             text.push(b' ');
         }
         if let (true, Some(entry)) = (self.stage, line.entry) {
-            let (mode, id) = (entry.mode.to_u32(), self.id(&entry.id)?);
-            let start = format!("{mode:06o} {id} {}\t", entry.flags.stage.number());
-            text.extend_from_slice(start.as_bytes());
+            let stage = entry.flags.stage.number();
+            self.object(entry.mode.to_u32(), &entry.id, stage, text)?;
         }
         if let Some(reader) = &self.line_ends {
             let LineEnds {
@@ -142,6 +140,26 @@ impl Lines<'_> {
     /// The name of an object, abbreviated as asked.
     pub(super) fn id(&self, id: &ObjectId) -> Result<String> {
         self.digits.show(self.repository, id)
+    }
+
+    /// Appends a mode, an object and a stage. There are many of these, so they are not formatted.
+    fn object(&self, mode: u32, id: &ObjectId, stage: u8, text: &mut Vec<u8>) -> Result<()> {
+        if mode < 1 << 18 {
+            let digits = [15, 12, 9, 6, 3, 0].map(|shift| b'0' + (mode >> shift & 7) as u8);
+            text.extend_from_slice(&digits);
+        } else {
+            text.extend_from_slice(format!("{mode:o}").as_bytes());
+        }
+        text.push(b' ');
+        match self.digits {
+            Digits::All => {
+                let mut buffer = [0; 64];
+                text.extend_from_slice(id.hex_to_buf(&mut buffer).as_bytes());
+            }
+            _ => text.extend_from_slice(self.id(id)?.as_bytes()),
+        }
+        text.extend_from_slice(&[b' ', b'0' + stage, b'\t']);
+        Ok(())
     }
 
     /// Appends a path as it is shown.

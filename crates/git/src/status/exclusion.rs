@@ -8,7 +8,7 @@ use crate::worktree::Worktree;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::{Dir, Listing};
-use hedgerow_walk::{Patterns, Verdict};
+use hedgerow_walk::{Decision, Patterns, Verdict};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -171,6 +171,35 @@ impl Level {
         self.is_excluded(rules) || self.matches(path, is_directory, rules)
     }
 
+    /// The same for a file, given whether something at its path is known to be a directory, which is
+    /// only asked if that matters.
+    pub(crate) fn excludes_unless(
+        &self,
+        path: &BStr,
+        rules: &Rules<'_>,
+        is_directory: impl FnOnce() -> bool,
+    ) -> bool {
+        if self.is_excluded(rules) {
+            return true;
+        }
+        let of_directory = self.decision(path, true, rules);
+        let matters = of_directory.is_some_and(|decision| decision.fits_directories_only);
+        let of_file = || self.decision(path, false, rules);
+        let decision = match matters.then(of_file) {
+            None => of_directory,
+            Some(of_file) => {
+                let verdict = |decision: Option<Decision>| decision.map(|it| it.verdict);
+                let is_excluded = |it| verdict(it) == Some(Verdict::Matched);
+                let differs = is_excluded(of_file) != is_excluded(of_directory);
+                match differs && is_directory() {
+                    true => of_directory,
+                    false => of_file,
+                }
+            }
+        };
+        decision.is_some_and(|decision| decision.verdict == Verdict::Matched)
+    }
+
     /// Whether this directory is ignored itself.
     pub(crate) fn is_excluded(&self, rules: &Rules<'_>) -> bool {
         *self.excluded.get_or_init(|| {
@@ -180,8 +209,15 @@ impl Level {
     }
 
     fn matches(&self, path: &BStr, is_directory: bool, rules: &Rules<'_>) -> bool {
-        if let Some(verdict) = rules.command_line.verdict(path, is_directory) {
-            return verdict == Verdict::Matched;
+        let decision = self.decision(path, is_directory, rules);
+        decision.is_some_and(|decision| decision.verdict == Verdict::Matched)
+    }
+
+    /// What the patterns say of the entry `path` of this directory, which is not ignored itself.
+    fn decision(&self, path: &BStr, is_directory: bool, rules: &Rules<'_>) -> Option<Decision> {
+        let found = rules.command_line.decision(path, is_directory);
+        if found.is_some() {
+            return found;
         }
         let mut level = Some(self);
         while let Some(at) = level {
@@ -192,15 +228,15 @@ impl Level {
                     at.path.len() + 1
                 };
                 let rest = path.get(own..).unwrap_or_default();
-                if let Some(verdict) = patterns.verdict(rest, is_directory) {
-                    return verdict == Verdict::Matched;
+                let found = patterns.decision(rest, is_directory);
+                if found.is_some() {
+                    return found;
                 }
             }
             level = at.above.as_deref();
         }
         let mut outer = rules.outer.iter().rev();
-        let verdict = outer.find_map(|patterns| patterns.verdict(path, is_directory));
-        verdict == Some(Verdict::Matched)
+        outer.find_map(|patterns| patterns.decision(path, is_directory))
     }
 
     fn patterns(&self, rules: &Rules<'_>) -> Option<&Patterns> {

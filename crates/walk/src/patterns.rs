@@ -119,9 +119,10 @@ impl Patterns {
         let last = self.patterns.iter().rev().find(fits)?;
         let is_negative = last.mode.contains(Mode::NEGATIVE);
         Some(Decision {
-            verdict: match is_negative {
-                true => Verdict::Negated,
-                false => Verdict::Matched,
+            verdict: if is_negative {
+                Verdict::Negated
+            } else {
+                Verdict::Matched
             },
             fits_directories_only: last.mode.contains(Mode::MUST_BE_DIR),
         })

@@ -95,7 +95,7 @@ fn an_untracked_directory_is_searched_until_a_file_is_found() {
     for number in 0..300 {
         repository.write(format!("new/{number}/deep/file"), "");
         repository.write(format!("built/{number}/deep/file.o"), "");
-        std::fs::create_dir_all(repository.path(&format!("empty/{number}/deep"))).unwrap();
+        std::fs::create_dir_all(repository.path(format!("empty/{number}/deep"))).unwrap();
     }
     let said = both_say(&repository, &["status", "--porcelain"]);
     assert_eq!(said.text(), "?? new/\n");

@@ -191,9 +191,10 @@ impl Level {
                 let verdict = |decision: Option<Decision>| decision.map(|it| it.verdict);
                 let is_excluded = |it| verdict(it) == Some(Verdict::Matched);
                 let differs = is_excluded(of_file) != is_excluded(of_directory);
-                match differs && is_directory() {
-                    true => of_directory,
-                    false => of_file,
+                if differs && is_directory() {
+                    of_directory
+                } else {
+                    of_file
                 }
             }
         };

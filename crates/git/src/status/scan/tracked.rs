@@ -194,10 +194,12 @@ impl Scan<'_> {
         if is_directory {
             let is_submodule = stages.iter().any(|stage| stage.mode == Mode::Gitlink);
             let is_clean = is_submodule && flags.stage == Stage::Merged;
-            let state = match is_clean {
-                _ if !self.is_compared(row) => State::Unknown,
-                true => State::Clean,
-                false => State::Directory,
+            let state = if !self.is_compared(row) {
+                State::Unknown
+            } else if is_clean {
+                State::Clean
+            } else {
+                State::Directory
             };
             self.note(row, state);
             return !is_submodule;

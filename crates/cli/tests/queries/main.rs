@@ -8,6 +8,7 @@
     reason = "tests make repositories, look at files, and tell what differs"
 )]
 
+mod ancestors;
 mod broken_references;
 mod cat_file;
 mod damage;

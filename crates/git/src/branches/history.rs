@@ -251,7 +251,7 @@ impl<'a> Walk<'a> {
     fn new(repository: &'a Repository, is_open: fn(u8) -> bool) -> Self {
         let has_shallow = is_there(repository.shallow_file());
         Walk {
-            graph: repository.whole_commit_graph(has_shallow),
+            graph: repository.whole_commit_graph(),
             has_shallow,
             reader: Reader::new(repository.objects()),
             repository,
@@ -338,11 +338,11 @@ impl<'a> Walk<'a> {
 
 impl Repository {
     /// The commit-graph, if it may be used and knows all parents of its commits as they count here.
-    fn whole_commit_graph(&self, has_shallow: bool) -> Option<CommitGraph> {
+    pub(crate) fn whole_commit_graph(&self) -> Option<CommitGraph> {
         let is_wanted = self.config().bool("core.commitGraph").ok()? != Some(false);
-        let has_grafts = is_there(self.graft_file());
-        let is_whole = !has_shallow && !has_grafts && self.shared_objects().replacements.is_empty();
-        (is_wanted && is_whole)
+        let has_others = is_there(self.shallow_file()) || is_there(self.graft_file());
+        let is_whole = !has_others && self.shared_objects().replacements.is_empty();
+        (is_wanted && is_whole && !self.environment().unaided)
             .then(|| self.objects().commit_graph())
             .flatten()
     }

@@ -3,7 +3,10 @@
 use super::{Resolver, Wanted};
 use crate::Result;
 use bstr::{BStr, ByteSlice};
-use hedgerow_pack::{oid, ObjectId, ObjectKind, Reader};
+use hedgerow_pack::{oid, CommitGraph, ObjectId, ObjectKind, Reader};
+
+/// Fewer generations are read faster from the commits than the commit-graph is opened.
+const FEW_GENERATIONS: usize = 16;
 
 /// What is done to the object that the words before a suffix name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,17 +115,66 @@ impl Resolver<'_> {
     }
 
     fn ancestor(&self, start: ObjectId, generations: usize) -> Result<Option<ObjectId>> {
-        let mut reader = Reader::new(self.repository.objects());
+        let repository = self.repository;
+        let graph = match generations {
+            FEW_GENERATIONS.. if !repository.environment().commit_graph_paranoia => {
+                repository.whole_commit_graph()
+            }
+            _ => None,
+        };
+        let mut reader = Reader::new(repository.objects());
         let mut id = start;
-        for _ in 0..generations {
-            let commit = self.repository.commit_with(&mut reader, &id)?;
+        let mut left = generations;
+        while left > 0 {
+            if let Some(graph) = &graph {
+                match first_parents(graph, &id, &mut left) {
+                    Line::Ended => return Ok(None),
+                    Line::At(ancestor) => id = ancestor,
+                    Line::Unknown => {}
+                }
+                if left == 0 {
+                    break;
+                }
+            }
+            let commit = repository.commit_with(&mut reader, &id)?;
             match commit.parents.first() {
                 Some(parent) => id = *parent,
                 None => return Ok(None),
             }
+            left -= 1;
         }
         Ok(Some(id))
     }
+}
+
+/// Where a line of first parents leads.
+enum Line {
+    /// To a commit without parents, before it was followed far enough.
+    Ended,
+    /// To this one.
+    At(ObjectId),
+    /// Nowhere: the commit-graph does not know the commit.
+    Unknown,
+}
+
+/// Follows first parents from the commit `id` as far as `graph` knows them, at most `left` times, which
+/// becomes what is left of that.
+fn first_parents(graph: &CommitGraph, id: &oid, left: &mut usize) -> Line {
+    let Some(mut position) = graph.position(id) else {
+        return Line::Unknown;
+    };
+    while *left > 0 {
+        let first = graph.parents(position).map(|mut parents| parents.next());
+        match first {
+            Some(None) => return Line::Ended,
+            Some(Some(Some(parent))) => position = parent,
+            // The file is wrong there.
+            None | Some(Some(None)) => break,
+        }
+        *left -= 1;
+    }
+    let reached = graph.id(position);
+    reached.map_or(Line::Unknown, |id| Line::At(id.to_owned()))
 }
 
 #[cfg(test)]

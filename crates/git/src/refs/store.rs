@@ -7,6 +7,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +56,19 @@ pub(crate) trait RefStore: Debug + Send + Sync {
 
     /// Shows the log of `name` to `visit`, newest entry first; nothing if it has none. Lines that
     /// cannot be read are left out.
-    fn read_log(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()>;
+    fn read_log(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()> {
+        self.read_log_until(name, &mut |entry| {
+            visit(entry);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// The same until `visit` breaks off: nothing older is read then, where the store can do that.
+    fn read_log_until(
+        &self,
+        name: &BStr,
+        visit: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<()>;
 
     /// Whether there is a log of `name`.
     fn has_log(&self, name: &BStr) -> bool;

@@ -8,6 +8,7 @@ use crate::refs::{
 };
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
+use std::ops::ControlFlow;
 
 impl Repository {
     /// What `HEAD` says. A `HEAD` that names no reference or an endless chain is an error.
@@ -176,13 +177,32 @@ impl Repository {
     /// The name of the branch (or the id of the commit) that was left `n` switches ago, as the
     /// log of `HEAD` has it: what `-` and `@{-1}` mean for `n` = 1.
     pub fn previous_branch(&self, n: usize) -> Result<Option<BString>> {
-        let moves = self.reflog("HEAD".into())?;
-        let mut left = moves
-            .iter()
-            .filter_map(|entry| moved_from(entry.message.as_ref()));
-        Ok(n.checked_sub(1)
-            .and_then(|skipped| left.nth(skipped))
-            .map(BStr::to_owned))
+        let Some(mut skipped) = n.checked_sub(1) else {
+            return Ok(None);
+        };
+        self.find_in_log("HEAD".into(), &mut |entry| {
+            let left = moved_from(entry.message.as_ref())?.to_owned();
+            let is_meant = skipped == 0;
+            skipped = skipped.saturating_sub(1);
+            is_meant.then_some(left)
+        })
+    }
+
+    /// What `find` makes of the newest entry of the log of `name` of which it makes something.
+    pub(crate) fn find_in_log<T>(
+        &self,
+        name: &BStr,
+        find: &mut dyn FnMut(LogEntry) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.refs.read_log_until(name, &mut |entry| {
+            found = find(entry);
+            match found {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(found)
     }
 }
 

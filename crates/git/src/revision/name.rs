@@ -7,6 +7,7 @@ use crate::refs::{Head, LogEntry};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_pack::ObjectId;
+use std::ops::ControlFlow;
 
 /// A number from here on is a point in time and not the number of a log's entry.
 const LARGEST_ENTRY: u64 = 99_999_999;
@@ -14,6 +15,16 @@ const LARGEST_ENTRY: u64 = 99_999_999;
 const LATEST_TIME: u64 = i32::MAX as u64;
 /// Marks that expand to names with marks are followed this far.
 const MARK_DEPTH: usize = 16;
+
+/// What a search of a log came to.
+#[derive(Default)]
+struct Searched {
+    found: Option<LogEntry>,
+    /// The entry before it: the next newer one, or the oldest of all if none was found.
+    last: Option<LogEntry>,
+    /// How many were passed over.
+    passed: usize,
+}
 
 impl Resolver<'_> {
     /// The object of a full id, a reference, or an entry of a reference's log.
@@ -70,7 +81,6 @@ impl Resolver<'_> {
         let Some(log) = self.log_name(name)? else {
             return Ok(None);
         };
-        let entries = self.repository.reflog(log.as_ref())?;
         let shown = if name.is_empty() { log.as_bstr() } else { name };
         let shown = shown
             .strip_prefix(b"refs/heads/")
@@ -82,19 +92,20 @@ impl Resolver<'_> {
         match number {
             Some(number) if number <= LARGEST_ENTRY || number > LATEST_TIME => {
                 let wanted = usize::try_from(number).unwrap_or(usize::MAX);
-                if wanted < entries.len() {
-                    return self.value_at(log.as_ref(), &entries, wanted);
+                let searched = self.search_log(&log, &|at, _| at == wanted)?;
+                if let Some(found) = &searched.found {
+                    return self.value_at(&log, found, searched.last.as_ref());
                 }
-                match entries.last() {
+                let count = searched.passed;
+                match &searched.last {
                     None if wanted == 0 => {
                         let found = self.repository.reference(log.as_ref())?;
                         Ok(found.and_then(|found| found.id))
                     }
-                    Some(oldest) if wanted == entries.len() && !oldest.old.is_null() => {
+                    Some(oldest) if wanted == count && !oldest.old.is_null() => {
                         Ok(Some(oldest.old))
                     }
                     _ => {
-                        let count = entries.len();
                         let reason = format!("log for '{shown}' only has {count} entries");
                         // Git ends there, whatever else the words may mean.
                         Err(Error::Setup { reason })
@@ -105,14 +116,14 @@ impl Resolver<'_> {
                 let Some(seconds) = date_seconds(entry) else {
                     return Ok(None);
                 };
-                let is_then = |entry: &LogEntry| entry.time.seconds <= seconds;
-                if let Some(at) = entries.iter().position(is_then) {
-                    if entries[at].time.seconds == seconds {
-                        return Ok(Some(entries[at].new));
+                let searched = self.search_log(&log, &|_, entry| entry.time.seconds <= seconds)?;
+                if let Some(found) = &searched.found {
+                    if found.time.seconds == seconds {
+                        return Ok(Some(found.new));
                     }
-                    return self.value_at(log.as_ref(), &entries, at);
+                    return self.value_at(&log, found, searched.last.as_ref());
                 }
-                let Some(oldest) = entries.last() else {
+                let Some(oldest) = searched.last else {
                     return Err(failed(shown, &format!("log for {shown} is empty")));
                 };
                 let first = oldest.time.format_or_unix(gix_date::time::format::RFC2822);
@@ -123,26 +134,52 @@ impl Resolver<'_> {
         }
     }
 
-    /// The value after the entry `at` of the log of `name`. If the entry after it began anew, or is
-    /// missing, only the reference itself tells what it was.
-    fn value_at(&self, name: &BStr, entries: &[LogEntry], at: usize) -> Result<Option<ObjectId>> {
-        let logged = entries[at].new;
-        let is_followed = at
-            .checked_sub(1)
-            .is_some_and(|next| !entries[next].old.is_null());
-        let now = || Ok::<_, Error>(self.repository.reference(name)?.and_then(|found| found.id));
-        let value = if is_followed { Some(logged) } else { now()? };
+    /// Reads the log of `name`, newest entry first, up to the first one that `is_wanted`.
+    fn search_log(
+        &self,
+        name: &BString,
+        is_wanted: &dyn Fn(usize, &LogEntry) -> bool,
+    ) -> Result<Searched> {
+        let mut searched = Searched::default();
+        let visit = &mut |entry| {
+            if is_wanted(searched.passed, &entry) {
+                searched.found = Some(entry);
+                return ControlFlow::Break(());
+            }
+            searched.last = Some(entry);
+            searched.passed += 1;
+            ControlFlow::Continue(())
+        };
+        self.repository
+            .refs()
+            .read_log_until(name.as_ref(), visit)?;
+        Ok(searched)
+    }
+
+    /// The value after the entry `found` of the log of `name`, which `next` followed. If that began anew, or
+    /// is missing, only the reference itself tells what it was.
+    fn value_at(
+        &self,
+        name: &BString,
+        found: &LogEntry,
+        next: Option<&LogEntry>,
+    ) -> Result<Option<ObjectId>> {
+        let logged = found.new;
+        let next = next.filter(|next| !next.old.is_null());
+        let now = || {
+            let found = self.repository.reference(name.as_ref())?;
+            Ok::<_, Error>(found.and_then(|found| found.id))
+        };
+        let value = if next.is_some() { Some(logged) } else { now()? };
         let value = value.unwrap_or(logged);
+        let time = || found.time.format_or_unix(gix_date::time::format::RFC2822);
         if value != logged {
-            let time = entries[at]
-                .time
-                .format_or_unix(gix_date::time::format::RFC2822);
-            self.warn(format!("log for ref {name} unexpectedly ended on {time}"));
-        } else if is_followed && entries[at - 1].old != logged {
-            let time = entries[at]
-                .time
-                .format_or_unix(gix_date::time::format::RFC2822);
-            self.warn(format!("log for ref {name} has gap after {time}"));
+            self.warn(format!(
+                "log for ref {name} unexpectedly ended on {}",
+                time()
+            ));
+        } else if next.is_some_and(|next| next.old != logged) {
+            self.warn(format!("log for ref {name} has gap after {}", time()));
         }
         Ok(Some(value))
     }

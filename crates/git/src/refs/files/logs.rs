@@ -7,21 +7,77 @@ use crate::refs::model::problem;
 use crate::refs::{Log, LogEntry, LogMessage, Logged, ReferenceProblem, WriteOptions};
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::{FileKind, LockFile};
+use hedgerow_fs::{FileKind, LockFile, ReadFile};
 use hedgerow_pack::ObjectId;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A log larger than this is refused.
 const LOG_LIMIT_BYTES: u64 = 1 << 30;
 
+/// So much of the end of a log is read first, and up to so much at once before that.
+const FIRST_BLOCK_BYTES: usize = 2 << 10;
+const BLOCK_LIMIT_BYTES: usize = 64 << 10;
+
+/// The entry that `line`, which may have an end, is.
+fn entry(line: &[u8]) -> Option<LogEntry> {
+    line.lines().next().and_then(parse)
+}
+
 impl Files {
-    pub(super) fn read_log_file(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()> {
-        if let Some(path) = self.log_path(name) {
-            let content = hedgerow_fs::read_file(&path, LOG_LIMIT_BYTES)?.unwrap_or_default();
-            content.lines().rev().filter_map(parse).for_each(visit);
+    /// Shows the log to `visit` from its end on, reading no more of it than that needs.
+    pub(super) fn read_log_file(
+        &self,
+        name: &BStr,
+        visit: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let Some(path) = self.log_path(name) else {
+            return Ok(());
+        };
+        let file = match ReadFile::open_regular(&path) {
+            Err(error) if error.is_missing() => return Ok(()),
+            opened => opened?,
+        };
+        let mut position = file.stat()?.size;
+        let is_beyond = position > LOG_LIMIT_BYTES;
+        let end = position;
+        let mut block = FIRST_BLOCK_BYTES;
+        // A line, with its end, of which the start is not read yet.
+        let mut line = Vec::new();
+        while position > 0 {
+            // A line of any length is looked through only once or twice.
+            block = (2 * block).min(BLOCK_LIMIT_BYTES).max(line.len());
+            let count = position.min(block as u64) as usize;
+            position -= count as u64;
+            if is_beyond && end - position > LOG_LIMIT_BYTES {
+                // It tells that the file is too large.
+                hedgerow_fs::read_file(&path, LOG_LIMIT_BYTES)?;
+            }
+            let mut content = vec![0; count];
+            let read = file.read_at(&mut content, position)?;
+            content.truncate(read);
+            let mut start = content.len();
+            content.append(&mut line);
+            let mut line_end = content.len();
+            while let Some(at) = content
+                .get(..start)
+                .and_then(|before| before.rfind_byte(b'\n'))
+            {
+                if let Some(entry) = content.get(at + 1..line_end).and_then(entry) {
+                    if visit(entry).is_break() {
+                        return Ok(());
+                    }
+                }
+                (start, line_end) = (at, at + 1);
+            }
+            content.truncate(line_end);
+            line = content;
+        }
+        if let Some(entry) = entry(&line) {
+            let _ = visit(entry);
         }
         Ok(())
     }

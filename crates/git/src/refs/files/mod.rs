@@ -13,9 +13,10 @@ use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
 use hedgerow_fs::FileKind;
 use hedgerow_pack::ObjectId;
-use packed::{broken_packed, PackedRefs};
+use packed::PackedRefs;
 use std::cmp::Ordering;
 use std::ffi::OsStr;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,7 +84,7 @@ impl RefStore for Files {
     }
 
     fn check_absent(&self, name: &BStr) -> Result<()> {
-        match self.packed.now()? {
+        match self.packed.whole()? {
             Some(packed) => packed::check_absent(&packed, name),
             None => Ok(()),
         }
@@ -99,7 +100,7 @@ impl RefStore for Files {
         }
         loose.sort_unstable();
         loose.dedup();
-        let buffer = self.packed.now()?;
+        let buffer = self.packed.whole()?;
         let packed = match &buffer {
             Some(buffer) => packed::records(buffer, prefix, self.hash)?,
             None => Vec::new(),
@@ -131,7 +132,11 @@ impl RefStore for Files {
         }
     }
 
-    fn read_log(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()> {
+    fn read_log_until(
+        &self,
+        name: &BStr,
+        visit: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<()> {
         self.read_log_file(name, visit)
     }
 
@@ -229,7 +234,7 @@ impl Files {
 
     /// Refuses a `packed-refs` of which a part cannot be read.
     fn check_packed(&self) -> Result<()> {
-        let buffer = self.packed.now()?;
+        let buffer = self.packed.whole()?;
         let records = |buffer: &_| packed::records(buffer, b"refs/".as_bstr(), self.hash).map(drop);
         buffer.as_deref().map_or(Ok(()), records)
     }
@@ -241,13 +246,7 @@ impl Files {
         let Ok(name) = <&gix_ref::FullNameRef>::try_from(name) else {
             return Ok(None);
         };
-        let Some(packed) = self.packed.now()? else {
-            return Ok(None);
-        };
-        let found = packed
-            .try_find(name)
-            .map_err(|error| broken_packed(&error))?;
-        Ok(found.map(|found| RefValue::Direct(found.target())))
+        Ok(self.packed.find(name)?.map(RefValue::Direct))
     }
 
     /// The file of a loose reference; `None` for what cannot be a reference's name. Some

@@ -7,6 +7,7 @@ use gix_ref::packed::Buffer;
 use hedgerow_fs::{FileKind, LockFile, MappedFile, OutputFile, Stat};
 use hedgerow_object::{parse_id, split_line};
 use hedgerow_pack::ObjectId;
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +17,7 @@ const MAPPED_FROM_BYTES: u64 = 32 << 10;
 const PACKED_LIMIT_BYTES: u64 = 4 << 30;
 /// No line is longer that names a reference: a path has at most 4,096 bytes.
 const LINE_LIMIT_BYTES: usize = 64 << 10;
+const LONG_LINE: &str = "has a line of more than 64 KiB";
 /// So much of what is wrong with it is told, in characters.
 const TOLD_CHARACTERS: usize = 200;
 
@@ -65,26 +67,153 @@ impl PackedRefs {
         Ok(Some(buffer))
     }
 
-    /// Refuses what is not to be read into memory, before it is.
-    fn check(&self, stat: &Stat) -> Result<()> {
-        let refused = |what: &str| {
-            let path = self.path.display();
-            let reason = format!("cannot read packed-refs: '{path}' {what}");
-            Err(Error::Setup { reason })
+    /// What the file says that `name` is. Of a file that says that it is sorted only those lines are read
+    /// that a binary search meets.
+    ///
+    /// # Errors
+    /// As [`PackedRefs::now`], and if a line that is met cannot be read.
+    pub(super) fn find(&self, name: &gix_ref::FullNameRef) -> Result<Option<ObjectId>> {
+        let Some(buffer) = self.now()? else {
+            return Ok(None);
         };
+        match search((*buffer).as_ref(), name.as_bstr(), self.hash) {
+            Found::Id(id) => Ok(Some(id)),
+            Found::Nothing => Ok(None),
+            Found::LongLine => self.refused(LONG_LINE),
+            Found::Unclear => {
+                let found = buffer.try_find(name);
+                let found = found.map_err(|error| broken_packed(&error))?;
+                Ok(found.map(|found| found.target()))
+            }
+        }
+    }
+
+    /// All that the file has; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// As [`PackedRefs::now`], and for a line of any length that no name has.
+    pub(super) fn whole(&self) -> Result<Option<Arc<Buffer>>> {
+        let buffer = self.now()?;
+        let lines = buffer.as_deref().map_or(&b""[..], Buffer::as_ref);
+        if has_long_line(lines) {
+            return self.refused(LONG_LINE);
+        }
+        Ok(buffer)
+    }
+
+    fn refused<T>(&self, what: &str) -> Result<T> {
+        let path = self.path.display();
+        let reason = format!("cannot read packed-refs: '{path}' {what}");
+        Err(Error::Setup { reason })
+    }
+
+    /// Refuses what is not to be read into memory, before it is. The lines of a file that says that it is
+    /// sorted stay where they are, and are looked at when they are met.
+    fn check(&self, stat: &Stat) -> Result<()> {
         if stat.kind != FileKind::File {
-            return refused("is not a regular file");
+            return self.refused("is not a regular file");
         }
         if stat.size > PACKED_LIMIT_BYTES {
-            return refused("is larger than 4 GiB, the limit (see 'hedgerow help limits')");
+            return self.refused("is larger than 4 GiB, the limit (see 'hedgerow help limits')");
         }
         if stat.size > MAPPED_FROM_BYTES {
             let content = MappedFile::open(&self.path)?;
-            if content.lines().any(|line| line.len() > LINE_LIMIT_BYTES) {
-                return refused("has a line of more than 64 KiB");
+            if !says_sorted(&content) && has_long_line(&content) {
+                return self.refused(LONG_LINE);
             }
         }
         Ok(())
+    }
+}
+
+/// Whether the head of the file says that its lines are sorted.
+fn says_sorted(content: &[u8]) -> bool {
+    let head = content.get(..LINE_LIMIT_BYTES).unwrap_or(content);
+    let head = head.strip_prefix(b"# pack-refs with:");
+    let words = head.and_then(|rest| rest.lines().next());
+    words.is_some_and(|words| words.fields().any(|word| word == b"sorted"))
+}
+
+fn has_long_line(content: &[u8]) -> bool {
+    content.len() > LINE_LIMIT_BYTES && content.lines().any(|line| line.len() > LINE_LIMIT_BYTES)
+}
+
+/// What a search among sorted lines comes to.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Id(ObjectId),
+    Nothing,
+    LongLine,
+    /// It has met a line that is no plain one.
+    Unclear,
+}
+
+/// Searches the sorted `lines` for that of `name`.
+fn search(lines: &[u8], name: &BStr, hash: gix_hash::Kind) -> Found {
+    let digits = hash.len_in_hex();
+    // Those of a working tree are not here, whatever the file says.
+    if name.starts_with(b"refs/worktree/") {
+        return Found::Unclear;
+    }
+    // Whole records: a line, and that of what a tag leads to.
+    let (mut low, mut high) = (0, lines.len());
+    while low < high {
+        let Some(start) = record_start(lines, low, low + (high - low) / 2) else {
+            return Found::LongLine;
+        };
+        let Some((line, mut end)) = line_at(lines, start) else {
+            return Found::LongLine;
+        };
+        let parts = line.split_at_checked(digits);
+        let Some((id, found)) = parts.and_then(|(id, rest)| Some((id, rest.strip_prefix(b" ")?)))
+        else {
+            return Found::Unclear;
+        };
+        match found.cmp(name.as_bytes()) {
+            _ if found.ends_with(b"\r") => return Found::Unclear,
+            Ordering::Equal => return parse_id(id).map_or(Found::Unclear, Found::Id),
+            Ordering::Greater => high = start,
+            Ordering::Less => {
+                while lines.get(end) == Some(&b'^') {
+                    match line_at(lines, end) {
+                        Some((_, next)) => end = next,
+                        None => return Found::LongLine,
+                    }
+                }
+                low = end;
+            }
+        }
+    }
+    Found::Nothing
+}
+
+/// Where the record starts that has the byte `at`, at `low` or after it, where one does; `None` if a line is
+/// too long.
+fn record_start(lines: &[u8], low: usize, at: usize) -> Option<usize> {
+    let mut end = at;
+    loop {
+        let from = low.max(end.saturating_sub(LINE_LIMIT_BYTES));
+        let before = lines.get(from..end)?.rfind_byte(b'\n');
+        let start = match before {
+            Some(found) => from + found + 1,
+            None if from == low => return Some(low),
+            None => return None,
+        };
+        if lines.get(start) != Some(&b'^') {
+            return Some(start);
+        }
+        end = start - 1;
+    }
+}
+
+/// The line at `start`, without its end, and where the next one starts; `None` if it is too long.
+fn line_at(lines: &[u8], start: usize) -> Option<(&[u8], usize)> {
+    let rest = lines.get(start..)?;
+    let within = rest.get(..=LINE_LIMIT_BYTES).unwrap_or(rest);
+    match within.find_byte(b'\n') {
+        Some(end) => Some((&rest[..end], start + end + 1)),
+        None if within.len() == rest.len() => Some((rest, lines.len())),
+        None => None,
     }
 }
 
@@ -109,6 +238,9 @@ impl PackedRefs {
         }
         let stat = hedgerow_fs::lstat(&self.path)?;
         let content = hedgerow_fs::read_file(&self.path, PACKED_LIMIT_BYTES)?.unwrap_or_default();
+        if has_long_line(&content) {
+            return self.refused(LONG_LINE);
+        }
         let left = without(&content, names);
         let changes = left.len() != content.len();
         if changes && stat.is_some_and(|stat| stat.kind == FileKind::Symlink) {
@@ -316,7 +448,57 @@ mod tests {
         }
     }
 
+    /// A line on the way there that cannot be, or none, says what was not read.
+    #[test]
+    fn a_search_reads_no_line_but_those_that_it_meets() {
+        let hash = gix_hash::Kind::Sha1;
+        let name = |number: usize| format!("refs/tags/v{number:04}");
+        let mut lines = String::new();
+        for number in 0..2000 {
+            let end = if number % 3 == 0 {
+                format!("\n^{ID}\n")
+            } else {
+                "\n".to_owned()
+            };
+            lines += &format!("{ID} {}{end}", name(2 * number));
+        }
+        let find = |lines: &str, name: &str| search(lines.as_bytes(), name.into(), hash);
+        let id = ObjectId::from_hex(ID.as_bytes()).unwrap();
+        for number in 0..4001 {
+            let expected = match number % 2 {
+                0 if number < 4000 => Found::Id(id),
+                _ => Found::Nothing,
+            };
+            assert_eq!(find(&lines, &name(number)), expected, "{number}");
+        }
+        assert_eq!(find(&lines, "refs/a"), Found::Nothing);
+        assert_eq!(find("", "refs/a"), Found::Nothing);
+        // What is behind is not met, what is in the middle always is.
+        let behind = format!("{lines}{}\n", "x".repeat(LINE_LIMIT_BYTES + 1));
+        assert_eq!(find(&behind, &name(0)), Found::Id(id));
+        let long = format!("{lines}{}{lines}", "x".repeat(LINE_LIMIT_BYTES * 3));
+        assert_eq!(find(&long, &name(0)), Found::LongLine);
+        for middle in ["x\n", "^\n"] {
+            let odd = format!("{}{}", middle.repeat(10), lines);
+            assert_eq!(find(&odd, "refs/a"), Found::Unclear, "{middle:?}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_is_searched_for_is_found_as_by_all(
+            names in prop::collection::btree_set("refs/[a-c]{1,3}", 0..12), cut in 0..400_usize,
+        ) {
+            let hash = gix_hash::Kind::Sha1;
+            let lines: String = names.iter().map(|name| format!("{ID} {name}\n^{ID}\n")).collect();
+            for name in &names {
+                let id = ObjectId::from_hex(ID.as_bytes()).unwrap();
+                prop_assert_eq!(search(lines.as_bytes(), name.as_str().into(), hash), Found::Id(id));
+            }
+            let cut = lines.get(cut..).unwrap_or_default();
+            search(cut.as_bytes(), "refs/b".into(), hash);
+        }
+
         #[test]
         fn what_is_plain_is_a_well_formed_name(name in "refs/[a-c./_@{~ *-]{0,8}") {
             if is_plain(name.as_bytes()) {

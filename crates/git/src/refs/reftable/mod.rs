@@ -23,6 +23,7 @@ use hedgerow_reftable::{LogRecord, LogUpdate, RefRecord, RefTarget};
 use stack::{Snapshot, Stack};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -220,12 +221,16 @@ impl RefStore for Reftable {
         })
     }
 
-    fn read_log(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()> {
+    fn read_log_until(
+        &self,
+        name: &BStr,
+        visit: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<()> {
         let Some((stack, inner)) = self.find(name) else {
             return Ok(());
         };
         let log = stack.now()?.log(inner)?;
-        log.into_iter().filter_map(log_entry).for_each(visit);
+        let _ = log.into_iter().filter_map(log_entry).try_for_each(visit);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use crate::refs::{self, Expected, RefStorage, RefStore, RefValue};
 use crate::repository::Scratch;
 use hedgerow_fs::OutputFile;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -115,6 +116,16 @@ fn packed_references_that_are_too_large_are_refused_before_they_are_read() {
     refused("is larger than 4 GiB");
     with_end_at(1 << 20);
     refused("has a line of more than 64 KiB");
+    let long = "a".repeat(100_000);
+    std::fs::write(
+        &path,
+        format!(
+            "# pack-refs with: peeled fully-peeled sorted \n{} refs/{long}\n",
+            id('1')
+        ),
+    )
+    .unwrap();
+    refused("has a line of more than 64 KiB");
     std::fs::write(
         &path,
         format!("{} refs/heads/{}\n", id('1'), "a ".repeat(10_000)),
@@ -124,4 +135,48 @@ fn packed_references_that_are_too_large_are_refused_before_they_are_read() {
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
     refused("is not a regular file");
+}
+
+/// The beginning of a log that is larger than what is read of one is not read for what is near its end.
+#[test]
+fn a_log_is_read_from_its_end() {
+    let scratch = Scratch::new();
+    let directory = scratch.path("home");
+    let path = directory.join("logs/HEAD");
+    std::fs::create_dir_all(directory.join("logs")).unwrap();
+    let mut lines = String::new();
+    for number in 0..300 {
+        let message = "m".repeat(number * 7 % 5000);
+        lines += &format!(
+            "{} {} a <a@b> {number} +0000\t{message}\n",
+            id('1'),
+            id('2')
+        );
+    }
+    let store = open(&directory);
+    let times = |wanted: usize| {
+        let mut times = Vec::new();
+        let read = store.read_log_until("HEAD".into(), &mut |entry| {
+            times.push(entry.time.seconds);
+            match times.len() < wanted {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        });
+        read.map(|()| times)
+    };
+    let all: Vec<i64> = (0..300).rev().collect();
+    for lines in [
+        lines.clone(),
+        lines.trim_end().to_owned(),
+        format!("\n\n{lines}\n"),
+    ] {
+        std::fs::write(&path, &lines).unwrap();
+        assert_eq!(times(1000).unwrap(), all);
+    }
+    let file = OutputFile::create(&path).unwrap();
+    file.write_at(lines.as_bytes(), 2 << 30).unwrap();
+    file.commit(true).unwrap();
+    assert_eq!(times(299).unwrap(), &all[..299]);
+    times(1000).unwrap_err();
 }

@@ -11,6 +11,7 @@ use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -69,9 +70,17 @@ impl RefStore for Memory {
         below.try_for_each(|(name, value)| visit(name.as_bstr(), Ok(value)))
     }
 
-    fn read_log(&self, name: &BStr, visit: &mut dyn FnMut(LogEntry)) -> Result<()> {
+    fn read_log_until(
+        &self,
+        name: &BStr,
+        visit: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<()> {
         let log = self.content.lock().unwrap().logs.get(name).cloned();
-        log.unwrap_or_default().into_iter().rev().for_each(visit);
+        let _ = log
+            .unwrap_or_default()
+            .into_iter()
+            .rev()
+            .try_for_each(visit);
         Ok(())
     }
 

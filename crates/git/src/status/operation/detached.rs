@@ -19,18 +19,18 @@ pub struct Detached {
 /// The target of the last switch recorded in the log of HEAD; `None` if there is none. `head` is
 /// the commit that is checked out.
 pub(super) fn read(repository: &Repository, head: &oid) -> Result<Option<Detached>> {
-    let log = repository.reflog("HEAD".into())?;
-    let switches = log
-        .iter()
-        .filter_map(|entry| Some((entry, switched_to(entry.message.as_ref())?)));
-    let Some((entry, target)) = { switches }.next() else {
+    let switch = repository.find_in_log("HEAD".into(), &mut |entry| {
+        let target = switched_to(entry.message.as_ref())?.to_owned();
+        Some((entry, target))
+    })?;
+    let Some((entry, target)) = switch else {
         return Ok(None);
     };
     let from = if target == "HEAD" {
         // `HEAD` means a different commit each time.
         None
     } else {
-        reference_at(repository, target, &entry.new)?
+        reference_at(repository, target.as_ref(), &entry.new)?
     };
     Ok(Some(Detached {
         from: match from {

@@ -11,7 +11,7 @@ use hedgerow_reach::{
     SeenIds, Source, Tip, Visitor, Walk, WalkedCommit,
 };
 use hedgerow_testkit::history::{scene, Graph, Scene, Storage};
-use hedgerow_testkit::{run, Program, Random};
+use hedgerow_testkit::{run, Program, Random, Repository};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -402,4 +402,83 @@ fn merge_bases_are_those_of_git() {
         }
     }
     assert!(several > 0, "no pair had several");
+}
+
+/// The first `count` commits of `main` and of two more, in `order`, and how many commits were met for that.
+fn first(
+    opened: &Opened,
+    order: Order,
+    first_parent: bool,
+    count: Option<u64>,
+) -> (Vec<ObjectId>, usize) {
+    let commits = &opened.scene.commits;
+    let tips = [commits.len() - 1, commits.len() / 2, commits.len() / 3];
+    let request = Request {
+        tips: tips.map(|at| Tip::new(id(&commits[at]), false)).to_vec(),
+        order,
+        first_parent,
+        max_count: count,
+        ..Request::default()
+    };
+    let mut walk = Walk::new(opened.source(), request).unwrap();
+    let mut found = Vec::new();
+    while let Some(walked) = walk.next_commit().unwrap() {
+        found.push(walk.commits().id(walked.commit));
+    }
+    (found, walk.commits().count())
+}
+
+#[test]
+fn the_first_commits_in_topological_order_are_those_of_all() {
+    for (seed, format, storage, graph) in SCENES {
+        let opened = Opened::new(scene(seed, format, storage, graph));
+        for order in [Order::Topological, Order::Date] {
+            for first_parent in [false, true] {
+                let (all, _) = first(&opened, order, first_parent, None);
+                for count in 0..all.len() + 2 {
+                    let (found, _) = first(&opened, order, first_parent, Some(count as u64));
+                    let expected = &all[..count.min(all.len())];
+                    assert_eq!(found, expected, "{seed} {order:?} {first_parent} {count}");
+                }
+            }
+        }
+    }
+}
+
+/// With generation numbers, the first commits in topological order need not wait for the last ones.
+#[test]
+fn a_long_history_is_not_read_for_its_first_commits() {
+    let repository = Repository::init(&[]);
+    let mut input = String::new();
+    for number in 0..500 {
+        let seconds = 1_700_000_000 + number;
+        input += &format!("commit refs/heads/main\ncommitter a <a@b> {seconds} +0000\ndata 2\nm\n");
+    }
+    repository.git_with(&["fast-import", "--quiet"], input.as_bytes());
+    repository.git(&["commit-graph", "write", "--reachable"]);
+    let options = StoreOptions::default();
+    let store = ObjectStore::open(&repository.objects(), options).unwrap();
+    let (graph, grafts, replacements) = (store.commit_graph(), IdMap::default(), HashMap::new());
+    for order in [Order::Topological, Order::Date] {
+        let source = Source {
+            store: &store,
+            graph: graph.as_ref(),
+            checks_graph: false,
+            grafts: &grafts,
+            replacements: &replacements,
+        };
+        let request = Request {
+            tips: vec![Tip::new(id(&repository.ask(&["rev-parse", "main"])), false)],
+            order,
+            max_count: Some(5),
+            ..Request::default()
+        };
+        let mut walk = Walk::new(source, request).unwrap();
+        let mut count = 0;
+        while walk.next_commit().unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 5);
+        assert!(walk.commits().count() < 10, "{}", walk.commits().count());
+    }
 }

@@ -106,6 +106,16 @@ impl<'s> Commits<'s> {
         first.is_some_and(|commit| commit.level != 0)
     }
 
+    /// How many commits the commit-graph has.
+    pub(crate) fn count_in_graph(&self) -> u64 {
+        self.graph.map_or(0, |graph| u64::from(graph.count()))
+    }
+
+    /// How many commits were met.
+    pub fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// The number of the commit `id`; a commit met for the first time gets a new one.
     pub(crate) fn index(&mut self, id: &ObjectId) -> CommitIndex {
         if let Some(position) = self.graph.and_then(|graph| graph.position(id)) {

@@ -41,6 +41,7 @@ pub struct Walk<'s> {
     pub(crate) list: VecDeque<CommitIndex>,
     queue: Queue,
     mode: Mode,
+    advance: Option<topology::Advance>,
     max_count: Option<u64>,
     skip: u64,
     /// Possible boundary commits, in the order in which they were met.
@@ -59,6 +60,8 @@ enum Mode {
     Limited,
     /// The list is the tips, without their parents.
     Tips,
+    /// In topological order, as far as was asked for.
+    Advancing,
 }
 
 /// A commit that a walk returns.
@@ -95,6 +98,7 @@ impl<'s> Walk<'s> {
             list: VecDeque::new(),
             queue: Queue::default(),
             mode: Mode::Streaming,
+            advance: None,
             boundary: Vec::new(),
             is_at_boundary: false,
             ready: None,
@@ -164,6 +168,9 @@ impl<'s> Walk<'s> {
                 let list = std::mem::take(&mut self.list);
                 self.list = self.in_topological_order(&list, None);
             }
+        } else if by_generation && !has_uninteresting && self.can_advance() {
+            self.mode = Mode::Advancing;
+            self.advance = Some(self.start_advance()?);
         } else if by_generation {
             self.limit_by_generation()?;
             self.mode = Mode::Limited;
@@ -259,11 +266,12 @@ impl<'s> Walk<'s> {
             let next = match self.mode {
                 Mode::Streaming => self.queue.pop(),
                 Mode::Limited | Mode::Tips => self.list.pop_front(),
+                Mode::Advancing => self.next_advanced()?,
             };
             let Some(commit) = next else {
                 return Ok(None);
             };
-            if self.mode != Mode::Limited {
+            if matches!(self.mode, Mode::Streaming | Mode::Tips) {
                 let seconds = self.commits.node(commit).seconds;
                 if self.request.not_before.is_some_and(|limit| seconds < limit) {
                     continue;
@@ -276,6 +284,15 @@ impl<'s> Walk<'s> {
                 return Ok(Some(commit));
             }
         }
+    }
+
+    fn next_advanced(&mut self) -> Result<Option<CommitIndex>> {
+        let Some(mut advance) = self.advance.take() else {
+            return Ok(None);
+        };
+        let next = self.advance(&mut advance);
+        self.advance = Some(advance);
+        next
     }
 
     fn is_shown(&self, commit: CommitIndex) -> bool {

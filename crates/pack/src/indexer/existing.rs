@@ -10,30 +10,76 @@ use gix_hash::{oid, ObjectId};
 use hedgerow_object::ObjectKind;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 /// The objects of a repository before the pack was received.
 #[derive(Debug)]
 pub(crate) struct Existing<'s> {
     store: &'s ObjectStore,
-    /// Loose objects, listed once to avoid a system call for each lookup.
-    loose: HashMap<ObjectId, u32>,
+    /// The loose objects by the first byte of their ids.
+    loose: Vec<Loose>,
     /// The pack that is being indexed, if it belongs to the repository.
     own: Option<PathBuf>,
 }
 
-impl<'s> Existing<'s> {
-    /// Lists the objects of `store`, without the pack at `own`.
-    pub fn list(store: &'s ObjectStore, own: Option<&Path>) -> Result<Self> {
+/// The loose objects whose ids start with the same byte.
+#[derive(Debug, Default)]
+struct Loose {
+    /// The numbers of the object directories that may have some.
+    directories: Vec<u32>,
+    was_asked: AtomicBool,
+    /// All of them, once more than one was asked for: that saves the system call for each.
+    listed: OnceLock<HashMap<ObjectId, u32>>,
+}
+
+impl Loose {
+    /// The number of the directory of `store` that has `id`.
+    fn find(&self, store: &ObjectStore, id: &oid) -> Result<Option<u32>> {
+        if self.directories.is_empty() {
+            return Ok(None);
+        }
+        if let Some(listed) = self.listed.get() {
+            return Ok(listed.get(id).copied());
+        }
+        let directories = || {
+            let path = |number: &u32| Some((*number, store.directories.get(*number as usize)?));
+            self.directories.iter().filter_map(path)
+        };
+        if !self.was_asked.swap(true, Ordering::Relaxed) {
+            for (number, directory) in directories() {
+                if hedgerow_fs::is_there(&loose::path(directory, id))? {
+                    return Ok(Some(number));
+                }
+            }
+            return Ok(None);
+        }
         let mut found = HashMap::new();
+        for (number, directory) in directories() {
+            let ids = loose::list(directory, id.first_byte(), store.options.hash)?;
+            found.extend(ids.into_iter().map(|id| (id, number)));
+        }
+        Ok(self.listed.get_or_init(|| found).get(id).copied())
+    }
+}
+
+impl<'s> Existing<'s> {
+    /// The objects of `store`, without the pack at `own`.
+    pub fn new(store: &'s ObjectStore, own: Option<&Path>) -> Result<Self> {
+        let mut loose: Vec<Loose> = (0..=u8::MAX).map(|_| Loose::default()).collect();
         for (directory, number) in store.directories.iter().zip(0..) {
-            for byte in 0..=u8::MAX {
-                let ids = loose::list(directory, byte, store.options.hash)?;
-                found.extend(ids.into_iter().map(|id| (id, number)));
+            for entry in hedgerow_fs::list_directory(directory)?.unwrap_or_default() {
+                let name = std::str::from_utf8(&entry.name).ok();
+                let byte = name.filter(|name| name.len() == 2);
+                let byte = byte.and_then(|name| u8::from_str_radix(name, 16).ok());
+                if let Some(loose) = byte.and_then(|byte| loose.get_mut(usize::from(byte))) {
+                    loose.directories.push(number);
+                }
             }
         }
         Ok(Existing {
             store,
-            loose: found,
+            loose,
             own: own.and_then(|path| hedgerow_fs::real_path(path).ok()),
         })
     }
@@ -44,7 +90,10 @@ impl<'s> Existing<'s> {
         if let Some(found) = self.store.locate_packed(id, &mut search.hint)? {
             return Ok(Some(found).filter(|found| !self.is_own(*found, search)));
         }
-        let directory = self.loose.get(id).copied();
+        let Some(loose) = self.loose.get(usize::from(id.first_byte())) else {
+            return Ok(None);
+        };
+        let directory = loose.find(self.store, id)?;
         Ok(directory.map(|directory| Location::Loose { directory }))
     }
 

@@ -119,8 +119,8 @@ impl IndexOptions<'_> {
     }
 
     fn existing(&self, own: Option<&Path>) -> Result<Option<Existing<'_>>> {
-        let list = |store| Existing::list(store, own);
-        self.store.map(list).transpose()
+        let existing = |store| Existing::new(store, own);
+        self.store.map(existing).transpose()
     }
 }
 

@@ -214,3 +214,33 @@ fn the_boundary_of_a_shallow_clone_needs_no_parents() {
     refused.refused("did not receive expected object");
     assert_eq!(receiver.agree(&check, &whole).code, 0);
 }
+
+/// Directories of loose objects that no object of the pack could be in are not looked into: what is wrong with
+/// them does not matter.
+#[test]
+fn directories_of_other_loose_objects_are_not_read() {
+    let twins = Twins::new("sha1");
+    grow(&twins, 3, 1);
+    let received = pack(&twins, &[], "main\n");
+    let ids = twins.in_both(&["rev-list", "--objects", "--all"], b"");
+    let ids = String::from_utf8(ids).unwrap();
+    let receiver = Twins::new("sha1");
+    for byte in 0..=u8::MAX {
+        let name = format!("{byte:02x}");
+        if !ids.lines().any(|id| id.starts_with(&name)) {
+            for program in BOTH {
+                let path = receiver.root(program).join(".git/objects").join(&name);
+                std::os::unix::fs::symlink(&name, path).unwrap();
+            }
+        }
+    }
+    let [git, ours] = receiver.run(&["index-pack", "--stdin"], &received);
+    assert_eq!(
+        (git.code, ours.code),
+        (0, 0),
+        "{}{}",
+        git.stderr,
+        ours.stderr
+    );
+    assert_eq!(git.text(), ours.text());
+}

@@ -48,8 +48,8 @@ pub struct Config {
     file: File,
     home: Option<PathBuf>,
     installation: Installation,
-    /// Every key that is set, in lower case: most of those that are asked for are not.
-    keys: HashSet<BString>,
+    /// A hash of every key that is set, in lower case: most of those that are asked for are not.
+    keys: HashSet<u64>,
 }
 
 /// The repository whose own files belong to a configuration.
@@ -65,11 +65,28 @@ pub(crate) struct Scope<'a> {
 impl Config {
     /// Reads and merges everything; `None` leaves the repository's own files out.
     pub(crate) fn load(environment: &Environment, scope: Option<&Scope<'_>>) -> Result<Self> {
+        Self::load_with(environment, scope, None)
+    }
+
+    /// The same, of which the file `known` was read before and need not be again.
+    pub(crate) fn load_with(
+        environment: &Environment,
+        scope: Option<&Scope<'_>>,
+        mut known: Option<File>,
+    ) -> Result<Self> {
         let installation = Installation::find(environment);
         let options = options(environment, scope, &installation);
         let mut merged = File::default();
         for (source, path) in files(environment, scope, &installation) {
-            if let Some(file) = parse_file(&path, source)? {
+            let is_known = |file: &mut File| {
+                let meta = file.meta();
+                meta.source == source && meta.path.as_ref() == Some(&path)
+            };
+            let file = match known.take_if(is_known) {
+                Some(file) => Some(file),
+                None => parse_file(&path, source)?,
+            };
+            if let Some(file) = file {
                 append(&mut merged, file)?;
             }
         }
@@ -96,20 +113,18 @@ impl Config {
     }
 
     fn of(file: File) -> Self {
-        let keys_of = |section: SectionRef<'_>| {
+        let mut keys = HashSet::new();
+        for section in file.sections() {
             let header = section.header();
-            let mut start = BString::from(header.name().to_ascii_lowercase());
+            let mut start = lower_hash(NO_BYTES_HASH, header.name());
             if let Some(subsection) = header.subsection_name() {
-                start.push(b'.');
-                start.extend(subsection.to_ascii_lowercase());
+                start = lower_hash(lower_hash(start, b"."), subsection);
             }
-            start.push(b'.');
-            let body = section.body();
-            let key = |name: &[u8]| [&start[..], &name.to_ascii_lowercase()].concat().into();
-            let names = body.value_names();
-            names.map(|name| key(name.as_ref())).collect::<Vec<_>>()
-        };
-        let keys = file.sections().flat_map(keys_of).collect();
+            start = lower_hash(start, b".");
+            for name in section.body().value_names() {
+                keys.insert(lower_hash(start, name.as_ref()));
+            }
+        }
         Config {
             file,
             keys,
@@ -239,8 +254,10 @@ impl Config {
     }
 
     fn lookup(&self, key: &str) -> Option<SettingFound> {
-        let lower = key.to_ascii_lowercase();
-        if !self.keys.contains(lower.as_bytes().as_bstr()) {
+        if !self
+            .keys
+            .contains(&lower_hash(NO_BYTES_HASH, key.as_bytes()))
+        {
             return None;
         }
         let mut origin = String::new();
@@ -250,6 +267,17 @@ impl Config {
         })?;
         Some(SettingFound { value, origin })
     }
+}
+
+/// The hash (FNV-1a) of no bytes.
+const NO_BYTES_HASH: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// That of the bytes with the hash `before`, and `text` in lower case. Two keys with the same one cost a search
+/// that finds nothing.
+fn lower_hash(before: u64, text: &[u8]) -> u64 {
+    text.iter().fold(before, |hash, byte| {
+        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 struct SettingFound {

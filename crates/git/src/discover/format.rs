@@ -6,6 +6,7 @@ use crate::refs::RefStorage;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_config::file::SectionRef;
+use gix_config::File;
 use std::path::Path;
 
 /// The newest `core.repositoryFormatVersion` that is read.
@@ -54,9 +55,17 @@ impl Default for Format {
 
 /// Reads the format of the repository with the directories `git_dir` and `common_dir`. A missing
 /// `config` file and one without a version count as the oldest format. References are stored as
-/// `backend` says, whatever the repository does.
-pub(crate) fn read(git_dir: &Path, common_dir: &Path, backend: Option<&BString>) -> Result<Format> {
-    let mut format = read_config(git_dir, common_dir)?;
+/// `backend` says, whatever the repository does. The second is what was read of `config`.
+pub(crate) fn read(
+    git_dir: &Path,
+    common_dir: &Path,
+    backend: Option<&BString>,
+) -> Result<(Format, Option<File>)> {
+    let file = read_file(&common_dir.join("config"))?;
+    let mut format = match &file {
+        Some(file) => of_config(file, git_dir, common_dir)?,
+        None => Format::default(),
+    };
     if let Some(backend) = backend {
         let (storage, place) = ref_storage(backend).ok_or_else(|| {
             let name = backend
@@ -71,15 +80,12 @@ pub(crate) fn read(git_dir: &Path, common_dir: &Path, backend: Option<&BString>)
         }
         format.ref_storage = storage;
     }
-    Ok(format)
+    Ok((format, file))
 }
 
-fn read_config(git_dir: &Path, common_dir: &Path) -> Result<Format> {
-    let Some(file) = read_file(&common_dir.join("config"))? else {
-        return Ok(Format::default());
-    };
+fn of_config(file: &File, git_dir: &Path, common_dir: &Path) -> Result<Format> {
     let mut reader = Reader::default();
-    reader.sections(&file)?;
+    reader.sections(file)?;
     let Some(version) = reader.version else {
         return Ok(Format::default());
     };
@@ -113,7 +119,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn sections(&mut self, file: &gix_config::File) -> Result<()> {
+    fn sections(&mut self, file: &File) -> Result<()> {
         for section in file.sections() {
             let header = section.header();
             if header.subsection_name().is_some() {

@@ -35,6 +35,8 @@ pub(crate) struct Layout {
     /// A working tree is named that is no directory.
     pub lost_work_tree: bool,
     pub format: Format,
+    /// What was read of the file `config`.
+    pub config: Option<gix_config::File>,
 }
 
 /// What a walk up from the current directory ends with.
@@ -185,7 +187,7 @@ fn layout(
     environment: &Environment,
 ) -> Result<Layout> {
     let common_dir = git_dir::common_dir(&git_dir, environment);
-    let format = format::read(
+    let (format, config) = format::read(
         &git_dir,
         &common_dir,
         environment.reference_backend.as_ref(),
@@ -217,6 +219,7 @@ fn layout(
         contradicts_itself,
         lost_work_tree,
         format,
+        config,
     })
 }
 

@@ -247,7 +247,7 @@ impl Repository {
             worktree_config: layout.format.worktree_config,
             branch,
         };
-        let config = Config::load(environment, Some(&scope))?;
+        let config = Config::load_with(environment, Some(&scope), layout.config)?;
         let bare = layout.work_tree.is_none() && layout.format.bare != Some(false);
         let settings = CheckoutSettings::resolve(&config, environment, bare, hash)?;
         let options = StoreOptions {

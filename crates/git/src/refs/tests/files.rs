@@ -158,9 +158,10 @@ fn a_log_is_read_from_its_end() {
         let mut times = Vec::new();
         let read = store.read_log_until("HEAD".into(), &mut |entry| {
             times.push(entry.time.seconds);
-            match times.len() < wanted {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
+            if times.len() < wanted {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
             }
         });
         read.map(|()| times)

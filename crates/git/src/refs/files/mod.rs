@@ -100,7 +100,12 @@ impl RefStore for Files {
         }
         loose.sort_unstable();
         loose.dedup();
-        let buffer = self.packed.whole()?;
+        // Below a narrower prefix only the lines there are looked at.
+        let buffer = if prefix == "refs/" {
+            self.packed.whole()?
+        } else {
+            self.packed.now()?
+        };
         let packed = match &buffer {
             Some(buffer) => packed::records(buffer, prefix, self.hash)?,
             None => Vec::new(),

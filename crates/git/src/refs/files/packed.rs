@@ -323,6 +323,10 @@ fn all_records<'b>(buffer: &'b Buffer, prefix: &BStr) -> Result<Vec<Record<'b>>>
     let found = found.map_err(|error| broken_packed(&error))?;
     let records = found.map(|record| {
         let record = record.map_err(|error| broken_packed(&error))?;
+        if record.name.as_bstr().len() > LINE_LIMIT_BYTES {
+            let reason = format!("cannot read packed-refs: it {LONG_LINE}");
+            return Err(Error::Setup { reason });
+        }
         Ok((record.name.as_bstr(), record.target()))
     });
     records.collect()

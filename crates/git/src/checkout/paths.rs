@@ -7,7 +7,7 @@ use super::examine::{settle, smudge_racy, smudge_unexamined, trust_stat};
 use super::obstacles::{clear, holds_populated_submodule, Obstacle};
 use super::outcome::Done;
 use super::recursion::{Around, SubmoduleMoves};
-use super::rejects::{Reason, Rejects};
+use super::rejects::{new_ancestors, Reason, Rejects};
 use super::session::Session;
 use super::supplies::supplies;
 use super::transition::{removal, Remove, Transition, Write};
@@ -712,15 +712,16 @@ pub(crate) fn clashing<'a>(
     paths: impl Iterator<Item = &'a BStr>,
 ) -> BTreeSet<usize> {
     let mut rows = BTreeSet::new();
+    let mut previous = BStr::new("");
     for path in paths {
         rows.extend(index.range_under(path));
-        for at in path.find_iter(b"/") {
-            let above = path[..at].as_bstr();
+        for above in new_ancestors(previous, path) {
             let (Ok(first) | Err(first)) = index.find(above, Stage::Merged);
             let entries = index.entries()[first..].iter();
             let stages = entries.take_while(|entry| index.path(entry) == above);
             rows.extend(first..first + stages.count());
         }
+        previous = path;
     }
     rows
 }

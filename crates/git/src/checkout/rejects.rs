@@ -1,3 +1,4 @@
+use crate::index::common_len;
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -180,6 +181,21 @@ pub(crate) fn ancestors(path: &BStr) -> impl Iterator<Item = &BStr> {
     path.find_iter(b"/").map(|at| path[..at].as_bstr())
 }
 
+/// The ancestor directories of a path that are none of `previous`.
+pub(crate) fn new_ancestors<'p>(previous: &BStr, path: &'p BStr) -> impl Iterator<Item = &'p BStr> {
+    let common = common_len(previous, path);
+    let ends = path[common..].find_iter(b"/");
+    ends.map(move |at| path[..common + at].as_bstr())
+}
+
+/// The directories above some of `paths`, each once if the paths are sorted.
+pub(crate) fn all_ancestors<'p>(
+    paths: impl Iterator<Item = &'p BStr>,
+) -> impl Iterator<Item = &'p BStr> {
+    let mut previous = BStr::new("");
+    paths.flat_map(move |path| new_ancestors(std::mem::replace(&mut previous, path), path))
+}
+
 impl Reason {
     /// Git's text before and after the list of paths of a refused checkout.
     pub fn words(self) -> (&'static str, &'static str) {
@@ -255,5 +271,27 @@ mod tests {
             ),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn directories_are_seen_once() {
+        let paths = [
+            "a",
+            "b/c",
+            "b/c-d/e",
+            "b/cd/e",
+            "b/cd/f/g",
+            "b/cd/fg/h",
+            "c/d/e",
+        ];
+        let above = all_ancestors(paths.into_iter().map(BStr::new));
+        let above: Vec<&BStr> = above.collect();
+        assert_eq!(
+            above,
+            ["b", "b/c-d", "b/cd", "b/cd/f", "b/cd/fg", "c", "c/d"]
+        );
+        let deep: Vec<BString> = (1..500).map(|level| "d/".repeat(level).into()).collect();
+        let above = all_ancestors(deep.iter().map(|path| path.as_bstr()));
+        assert_eq!(above.count(), 499);
     }
 }

@@ -2,7 +2,7 @@
 //! tree.
 
 use super::merge::{one_way, two_way, Action, Current};
-use super::rejects::{ancestors, Reason, Rejects};
+use super::rejects::{ancestors, new_ancestors, Reason, Rejects};
 use crate::index::{Builder, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::tree::{Change, Difference, Side};
 use crate::worktree::state::State;
@@ -751,25 +751,18 @@ pub(crate) fn clashes_with<'a>(
     if index.entries().is_empty() {
         return clashes;
     }
-    let mut last_parent: &[u8] = b"";
+    let mut previous = BStr::new("");
     for (path, kind) in added {
-        let path: &[u8] = path;
         let clash = match kind {
             EntryKind::Gitlink => Clash::BelowSubmodule,
             _ => Clash::BelowFile,
         };
-        let below = index.range_under(path.as_bstr());
+        let below = index.range_under(path);
         clashes.extend(below.map(|row| (row, clash)));
-        let parent = path.rfind_byte(b'/').map_or(&path[..0], |at| &path[..at]);
-        if parent == last_parent {
-            continue;
-        }
-        last_parent = parent;
-        let ends = parent
-            .find_iter(b"/")
-            .chain((!parent.is_empty()).then_some(parent.len()));
-        let at = |end: usize| index.find(parent[..end].as_bstr(), Stage::Merged).ok();
-        clashes.extend(ends.filter_map(at).map(|row| (row, Clash::AboveFile)));
+        let at = |above: &BStr| index.find(above, Stage::Merged).ok();
+        let above = new_ancestors(previous, path).filter_map(at);
+        clashes.extend(above.map(|row| (row, Clash::AboveFile)));
+        previous = path;
     }
     clashes
 }

@@ -36,6 +36,7 @@ pub(crate) use extensions::split::SharedIndex;
 pub(crate) use extensions::untracked::{
     joined, OuterFile, UntrackedCache, UntrackedRecord, ALL_FILES, FOLDED,
 };
+pub(crate) use prefix::common_len;
 pub(crate) use read::{shared_name, SHARED_PREFIX};
 pub use referenced::Referenced;
 pub use stat::{CheckStat, EntryStat, StatRules};

@@ -1,7 +1,7 @@
 /// Length of the common prefix of `a` and `b`, in bytes.
 ///
 /// Neighbours in an index share most of their path, so eight bytes are compared at a time.
-pub(super) fn common_len(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common_len(a: &[u8], b: &[u8]) -> usize {
     const STEP: usize = 8;
     let mut common = 0;
     for (a, b) in a.chunks_exact(STEP).zip(b.chunks_exact(STEP)) {

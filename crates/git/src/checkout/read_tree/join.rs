@@ -2,7 +2,7 @@
 
 use super::{ReadTreeMode, ReadTreeOptions, ReadTreeOutcome};
 use crate::checkout::merge::{one_way, three_way, two_way, Action, Current, InTree, ThreeWay};
-use crate::checkout::rejects::{ancestors, Rejects};
+use crate::checkout::rejects::{all_ancestors, ancestors, Rejects};
 use crate::checkout::rows::kept_out;
 use crate::checkout::session::Session;
 use crate::checkout::transition::{clashes_with, current, Effect, Join, Rules, Start, Transition};
@@ -43,8 +43,8 @@ impl Listing {
             Some((path.into(), change.new?))
         };
         let files: BTreeMap<BString, Side> = tree.changes().iter().filter_map(file).collect();
-        let above = files.keys().flat_map(|path| ancestors(path.as_ref()));
-        let directories = above.map(BStr::to_owned).collect();
+        let directories = all_ancestors(files.keys().map(|path| path.as_ref()));
+        let directories = directories.map(BStr::to_owned).collect();
         Ok(Listing { files, directories })
     }
 

@@ -4,7 +4,7 @@ use super::super::examine::may_differ;
 use super::super::from_known::changes_from;
 use super::super::obstacles::first_blocking;
 use super::super::paths;
-use super::super::rejects::ancestors;
+use super::super::rejects::all_ancestors;
 use super::super::session::Session;
 use super::super::transition::kind;
 use super::super::update;
@@ -216,7 +216,7 @@ impl Join<'_> {
             let mode = entry.map_or(Mode::File, |row| self.old.entries()[row].mode);
             self.specs.fits(path, mode)
         });
-        new.flat_map(ancestors).map(BStr::to_owned).collect()
+        all_ancestors(new).map(BStr::to_owned).collect()
     }
 
     fn is_meant(&self, path: &BStr, side: &Side) -> bool {

@@ -20,6 +20,7 @@ mod histories;
 mod hostile;
 mod merging;
 mod midway;
+mod needed;
 mod promised;
 mod refusal;
 mod reset;

@@ -13,7 +13,7 @@ use super::supplies::supplies;
 use super::transition::{removal, Remove, Transition, Write};
 use crate::index::{Builder, CacheTree, Entry, EntryStat, Flags, Index, Mode, Stage};
 use crate::merge::ConflictStyle;
-use crate::tree::Difference;
+use crate::tree::{Difference, Enters};
 use crate::worktree::attribute_files::Direction;
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::present::is_there;
@@ -25,6 +25,7 @@ use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
+use std::ops::Bound;
 
 /// The paths to check out, their source, and what is updated.
 #[derive(Clone, Debug)]
@@ -171,16 +172,6 @@ fn try_to_check_out(
             old.index = index;
         }
     }
-    let source = match options.tree {
-        None => None,
-        Some(tree) => Some(Difference::between(
-            repository,
-            None,
-            Some(tree),
-            session.names(),
-            &session.engine(),
-        )?),
-    };
     let mut plan = Plan {
         old: &old,
         options,
@@ -190,8 +181,11 @@ fn try_to_check_out(
         unmerged: Vec::new(),
         builder: Builder::replacing(&old.index),
     };
-    match &source {
-        Some(tree) => plan.choose_from_tree(tree, &mut matcher)?,
+    match options.tree {
+        Some(tree) => {
+            let tree = plan.read_tree(&session, tree, &matcher)?;
+            plan.choose_from_tree(&tree, &mut matcher)?;
+        }
         None => plan.choose_from_index(&mut matcher)?,
     }
     let unmatched = matcher.unmatched();
@@ -443,6 +437,34 @@ impl Plan<'_> {
     fn is_named(&self, path: &BStr) -> bool {
         let only = self.options.only.as_ref();
         only.is_none_or(|only| only.contains(path))
+    }
+
+    /// What the tree has where something may be taken from it; other directories are not read.
+    fn read_tree(
+        &self,
+        session: &Session<'_>,
+        tree: ObjectId,
+        matcher: &Pathspecs,
+    ) -> Result<Difference> {
+        let leads = |path: &BStr| matcher.lead_into(path) && self.leads_to_named(path);
+        // Of a directory that is replaced as a whole, all is read.
+        let enters = |path: &BStr| match directory_of(&self.collapsed, path) {
+            Some(directory) => leads(path[..=directory.len()].as_bstr()),
+            None => leads(path),
+        };
+        let takes_all = matcher.mean_all() && self.options.only.is_none();
+        let enters: Option<Enters<'_>> = (!takes_all).then_some(&enters);
+        let (repository, rules) = (session.repository, (session.names(), enters));
+        Difference::within(repository, None, Some(tree), rules, &session.engine())
+    }
+
+    /// Whether one of the paths that alone are looked at is in a directory.
+    fn leads_to_named(&self, directory: &BStr) -> bool {
+        self.options.only.as_ref().is_none_or(|only| {
+            let from = (Bound::Included(directory), Bound::Unbounded);
+            let mut after = only.range::<BStr, _>(from);
+            after.next().is_some_and(|path| path.starts_with(directory))
+        })
     }
 
     /// Chooses rows: paths that are in the tree and match are taken from the tree. All others stay,

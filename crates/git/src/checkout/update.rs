@@ -393,7 +393,7 @@ fn plan(session: &Session<'_>, job: &Move<'_>, old: &OldIndex) -> Result<(Rules,
         let changes = Difference::between(session.repository, from, job.new, names, &engine)?;
         return Ok((Rules::TwoWay { initial: is_new }, changes));
     }
-    let (changes, complete) = changes_from(session, &old.index, job.new)?;
+    let (changes, complete) = changes_from(session, &old.index, job.new, None)?;
     let rules = match job.way {
         Way::Merge => Rules::Keeping { complete },
         _ => Rules::OneWay { complete },

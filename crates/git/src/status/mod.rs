@@ -43,6 +43,7 @@ pub use model::{
 };
 pub use operation::{operation, Operation};
 pub use options::{Options, RenameWish};
+pub(crate) use staged::staged_within;
 pub use staged::{staged, Staged, StagedChange};
 pub use submodule_summary::{submodule_summary, SubmoduleSummary, SummarizedChanges};
 

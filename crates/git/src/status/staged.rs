@@ -6,7 +6,7 @@ use crate::index::{Directory, Entry, Index, Mode, Stage};
 use crate::repository::{Objects, Repository};
 use crate::tree::limits::{depth_limit, DEPTH_EXCEEDED};
 use crate::tree::limits::{DIRECTORY_LIMIT, ENTRY_LIMIT, PATH_LIMIT_BYTES};
-use crate::tree::{entries, order, TreeEntry};
+use crate::tree::{entries, order, Enters, TreeEntry};
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_hash::ObjectId;
@@ -72,10 +72,21 @@ impl Staged {
 /// Directories whose tree in the index's cache tree equals HEAD's are skipped; the others are read
 /// in parallel. As by git, the id of the top is not believed. An intent-to-add entry counts as absent
 /// from the index.
-pub fn staged<'i>(
+pub fn staged(
+    repository: &Repository,
+    index: &Index,
+    head: Option<ObjectId>,
+    options: &Options,
+) -> Result<Staged> {
+    staged_within(repository, index, head, None, options)
+}
+
+/// The same; what HEAD has in directories to which `enters` says no is not read, and counts as equal.
+pub(crate) fn staged_within<'i>(
     repository: &Repository,
     index: &'i Index,
     head: Option<ObjectId>,
+    enters: Option<Enters<'_>>,
     options: &Options,
 ) -> Result<Staged> {
     let root = Pair {
@@ -99,6 +110,7 @@ pub fn staged<'i>(
             protect_hfs: settings.protect_hfs,
         },
         index,
+        enters,
         depth_limit: depth_limit(repository)?,
         directories: AtomicU32::new(1),
         entries: AtomicU64::new(0),
@@ -157,6 +169,7 @@ struct Walk<'i, 'r> {
     hash: gix_hash::Kind,
     names: NameRules,
     index: &'i Index,
+    enters: Option<Enters<'r>>,
     depth_limit: u32,
     directories: AtomicU32,
     entries: AtomicU64,
@@ -235,6 +248,12 @@ impl<'i> Walk<'i, '_> {
             rows: group.map_or(0..0, |group| group.rows.clone()),
             known: at.ok().and_then(|at| children.get(at)).copied(),
         };
+        if self
+            .enters
+            .is_some_and(|enters| !enters(pair.path.as_bstr()))
+        {
+            return;
+        }
         // If there are too many, `charge` reports it, once for each directory that has them.
         if !pair.is_known_equal() && self.directories.fetch_add(1, Relaxed) < DIRECTORY_LIMIT {
             scope.spawn(pair);

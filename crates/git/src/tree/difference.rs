@@ -12,6 +12,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::Mutex;
 
+/// Whether what is in a directory counts, whose path has a slash at its end.
+pub(crate) type Enters<'a> = &'a (dyn Fn(&BStr) -> bool + Sync);
+
 /// What one side has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
@@ -48,6 +51,18 @@ impl Difference {
         rules: NameRules,
         options: &Options,
     ) -> Result<Self> {
+        Self::within(repository, old, new, (rules, None), options)
+    }
+
+    /// The same in those directories alone that `enters` says yes to, told their paths with a slash at the
+    /// end: what is in others is not read, and counts as equal.
+    pub(crate) fn within(
+        repository: &Repository,
+        old: Option<ObjectId>,
+        new: Option<ObjectId>,
+        (rules, enters): (NameRules, Option<Enters<'_>>),
+        options: &Options,
+    ) -> Result<Self> {
         if old == new {
             return Ok(Difference::default());
         }
@@ -55,6 +70,7 @@ impl Difference {
             objects: repository.shared_objects(),
             hash: repository.hash_kind(),
             rules,
+            enters,
             depth_limit: depth_limit(repository)?,
             next_node: AtomicU32::new(1),
             entries: AtomicU64::new(0),
@@ -152,6 +168,7 @@ struct Walk<'a> {
     objects: Objects<'a>,
     hash: gix_hash::Kind,
     rules: NameRules,
+    enters: Option<Enters<'a>>,
     depth_limit: u32,
     next_node: AtomicU32,
     entries: AtomicU64,
@@ -229,6 +246,14 @@ impl Walk<'_> {
         }
         let Some(entry) = new.or(old) else { return };
         if entry.kind == EntryKind::Directory {
+            let mut path = join_path(pair.path.as_bstr(), entry.name);
+            if let Some(enters) = self.enters {
+                path.push(b'/');
+                if !enters(path.as_bstr()) {
+                    return;
+                }
+                path.pop();
+            }
             let number = self.next_node.fetch_add(1, Relaxed);
             // Told by `charge`, once for this tree.
             if number >= DIRECTORY_LIMIT {
@@ -237,7 +262,7 @@ impl Walk<'_> {
             node.items.push(Item::Directory { node: number });
             scope.spawn(Pair {
                 node: number,
-                path: join_path(pair.path.as_bstr(), entry.name),
+                path,
                 depth: pair.depth + 1,
                 old: old.map(|entry| entry.id.to_owned()),
                 new: new.map(|entry| entry.id.to_owned()),

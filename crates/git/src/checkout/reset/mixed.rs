@@ -14,7 +14,7 @@ use crate::monitor;
 use crate::objects::ObjectWriter;
 use crate::repository::Repository;
 use crate::status::{IgnoreSubmodules, Options, Submodules};
-use crate::tree::{Change, Difference, Side};
+use crate::tree::{Change, Difference, Enters, Side};
 use crate::worktree::pathspecs::Pathspecs;
 use crate::worktree::sparse::SparsePatterns;
 use crate::worktree::state::{states_of, State};
@@ -63,7 +63,8 @@ impl MixedReset<'_> {
             builder: Builder::replacing(&old.index),
             kept: Vec::new(),
         };
-        join.all(&self.changes(&session, &old)?)?;
+        let changes = self.changes(&session, &old, &join.specs)?;
+        join.all(&changes)?;
         let Join { builder, kept, .. } = join;
         let mut index = builder.finish_replacing(&old.index);
         index.keep_resolve_undo(&old.index);
@@ -89,9 +90,12 @@ impl MixedReset<'_> {
         Ok(reset)
     }
 
-    /// The differences of the tree from the index; all of the tree if the index is no known tree.
-    fn changes(&self, session: &Session<'_>, old: &OldIndex) -> Result<Changes> {
-        let (list, complete) = changes_from(session, &old.index, Some(self.tree))?;
+    /// The differences of the tree from the index; all of the tree if the index is no known tree. Where no
+    /// pathspec matches, nothing is looked for.
+    fn changes(&self, session: &Session<'_>, old: &OldIndex, specs: &Pathspecs) -> Result<Changes> {
+        let leads = |path: &BStr| specs.lead_into(path);
+        let enters: Option<Enters<'_>> = (!specs.mean_all()).then_some(&leads);
+        let (list, complete) = changes_from(session, &old.index, Some(self.tree), enters)?;
         Ok(Changes { list, complete })
     }
 

@@ -251,6 +251,11 @@ impl Pathspecs {
         unmatched.map(|(given, _)| given.clone()).collect()
     }
 
+    /// Whether every path is meant.
+    pub(crate) fn mean_all(&self) -> bool {
+        self.including().any(Pathspec::is_everything) && self.excluding().next().is_none()
+    }
+
     /// The positions of the pathspecs that include something other than all, and have matched nothing.
     pub(crate) fn idle(&self) -> impl Iterator<Item = usize> + '_ {
         let specs = self.specs.iter().zip(&self.matched).enumerate();

@@ -1,12 +1,13 @@
 //! Looking at the files of an index: their states before a move, and what the index after it has to remember.
 
 use super::obstacles::first_blocking;
+use super::paths::clashing;
 use super::session::Session;
 use super::transition::Transition;
 use super::update::Way;
-use crate::index::{Entry, Index};
+use crate::index::{Entry, Index, Stage};
 use crate::worktree::compare::Refreshed;
-use crate::worktree::state::{states, states_of, Found, State};
+use crate::worktree::state::{states_of, Found, State};
 use crate::worktree::OldIndex;
 use crate::Result;
 use bstr::BStr;
@@ -28,6 +29,16 @@ pub(super) struct Examined {
 /// Looks at every file of the index. One that gives no answer counts as changed, as with git: it is in
 /// nobody's way unless it is to be overwritten.
 pub(super) fn examine(session: &Session<'_>, way: Way, old: &OldIndex) -> Result<Examined> {
+    examine_of(session, way, old, |_| true)
+}
+
+/// The same for the files of the rows selected by `is_asked`; the states of others are unknown.
+pub(super) fn examine_of(
+    session: &Session<'_>,
+    way: Way,
+    old: &OldIndex,
+    is_asked: impl Fn(usize) -> bool,
+) -> Result<Examined> {
     if session.trusts_index {
         return Ok(Examined {
             states: trusted_states(&old.index),
@@ -41,7 +52,7 @@ pub(super) fn examine(session: &Session<'_>, way: Way, old: &OldIndex) -> Result
     let Found {
         mut states,
         unknown,
-    } = states(session, &old.index, &rules)?;
+    } = states_of(session, &old.index, &rules, is_asked)?;
     trust_stat(&mut states, &old.index, |entry| {
         let flags = entry.flags;
         // What is only to be added later is a change, whatever the file holds.
@@ -64,6 +75,39 @@ pub(super) fn examine(session: &Session<'_>, way: Way, old: &OldIndex) -> Result
         refreshed: settled.clean,
         unanswered,
     })
+}
+
+/// The rows whose files a move has to look at that changes the entries at `changed` alone: theirs, those that
+/// cannot coexist with them, and those of which more must be known than whether they match.
+pub(super) fn concerned<'p>(
+    session: &Session<'_>,
+    old: &OldIndex,
+    changed: impl Iterator<Item = &'p BStr> + Clone,
+) -> Vec<bool> {
+    let index = &old.index;
+    // A name in another case may lead to any file.
+    let is_any = session.keeps_assumed || session.settings().ignore_case;
+    let is_special = |(row, entry): (usize, &Entry)| {
+        let flags = entry.flags;
+        let is_held = flags.assume_valid || flags.skip_worktree || flags.intent_to_add;
+        let is_file = entry.mode.is_file() && flags.stage == Stage::Merged;
+        // The index is written, and racy files that changed must not look old then.
+        is_any || is_held || !is_file || index.is_racy(row, old.mtime)
+    };
+    let rows = index.entries().iter().enumerate();
+    let mut concerned: Vec<bool> = rows.map(is_special).collect();
+    for path in changed.clone() {
+        let (Ok(first) | Err(first)) = index.find(path, Stage::Merged);
+        let entries = index.entries()[first..].iter();
+        let stages = entries
+            .take_while(|entry| index.path(entry) == path)
+            .count();
+        concerned[first..first + stages].fill(true);
+    }
+    for row in clashing(index, changed) {
+        concerned[row] = true;
+    }
+    concerned
 }
 
 /// The states of files that are as the index has them.

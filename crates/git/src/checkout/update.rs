@@ -1,7 +1,7 @@
 //! Moving the working tree and the index from one tree to another.
 
 use super::carry_out::{act, check, Before, Checked};
-use super::examine::{examine, Examined};
+use super::examine::{concerned, examine, examine_of, Examined};
 use super::from_known::changes_from;
 use super::obstacles::Untracked;
 use super::outcome::{Done, LocalChange, Outcome};
@@ -152,7 +152,7 @@ pub(crate) fn update_amending(
         }
     }
     if let (Way::Keep, Some(tree)) = (way, job.new) {
-        next.index = exactly(session, &next.index, tree)?;
+        next.index = exactly(session, &old.index, next.index, tree)?;
     }
     if let Some(amended) = amend(&next.index)? {
         next.index = amended;
@@ -179,9 +179,9 @@ fn decide(
     old: &OldIndex,
     sparse: Option<&SparsePatterns>,
 ) -> Result<Decision> {
-    let found = examine(session, job.way, old)?;
-    let states = &found.states;
     let (rules, changes) = plan(session, job, old)?;
+    let found = look(session, job.way, old, sparse, (rules, &changes))?;
+    let states = &found.states;
     let written = changes.changes().iter().map(|change| changes.path(change));
     let written: BTreeSet<&BStr> = written
         .filter(|path| (job.writes_outside)(path, true))
@@ -218,6 +218,27 @@ fn decide(
         sparse: sparse.is_some(),
         next,
     })
+}
+
+/// Looks at the files: at all of them if they may be overwritten or are told about, or if the sparse checkout
+/// may take or bring any; else at those alone whose entries may change.
+fn look(
+    session: &Session<'_>,
+    way: Way,
+    old: &OldIndex,
+    sparse: Option<&SparsePatterns>,
+    (rules, changes): (Rules, &Difference),
+) -> Result<Examined> {
+    let is_partial = matches!(
+        rules,
+        Rules::TwoWay { .. } | Rules::Keeping { complete: false }
+    );
+    if matches!(way, Way::Switch | Way::Overwrite) || sparse.is_some() || !is_partial {
+        return examine(session, way, old);
+    }
+    let changed = changes.changes().iter().map(|change| changes.path(change));
+    let concerned = concerned(session, old, changed);
+    examine_of(session, way, old, |row| concerned[row])
 }
 
 impl Decision {
@@ -296,16 +317,33 @@ fn refuse_held(
     Ok(())
 }
 
-/// The index whose content is `tree`, with what `index` knows of the same files.
-fn exactly(session: &Session<'_>, index: &Index, tree: ObjectId) -> Result<Index> {
-    let (names, engine) = (session.names(), session.engine());
-    let tree = Difference::between(session.repository, None, Some(tree), names, &engine)?;
-    let mut builder = Builder::replacing(index);
-    for change in tree.changes() {
+/// The index whose content is `tree`, with what `index` knows of the same files; it was made from `old`. Only
+/// trees of directories are read whose entries differ.
+fn exactly(session: &Session<'_>, old: &Index, mut index: Index, tree: ObjectId) -> Result<Index> {
+    index.set_cache_tree(cache_tree(session, old, &index));
+    let (changes, complete) = changes_from(session, &index, Some(tree), None)?;
+    let is_kept = |entry: &Entry| !complete && !entry.flags.intent_to_add;
+    if changes.changes().is_empty() && index.entries().iter().all(is_kept) {
+        return Ok(index);
+    }
+    let mut builder = Builder::replacing(&index);
+    let mut listed = changes.changes().iter().peekable();
+    let mut entries = index.entries().iter().peekable();
+    loop {
+        let next = listed.peek().map(|change| changes.path(change));
+        let at = |path: &BStr| next.is_none_or(|next| path < next);
+        if let Some(entry) = entries.next_if(|entry| at(index.path(entry))) {
+            if is_kept(entry) {
+                let path = index.path(entry);
+                builder.push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
+            }
+            continue;
+        }
+        let Some(change) = listed.next() else { break };
+        let path = changes.path(change);
+        let known = entries.next_if(|entry| index.path(entry) == path);
         let Some(side) = change.new else { continue };
-        let (path, mode) = (tree.path(change), Mode::from(side.kind));
-        let known = index.find(path, Stage::Merged).ok();
-        let known = known.map(|row| index.entries()[row]);
+        let mode = Mode::from(side.kind);
         let (stat, flags) = match known {
             Some(entry) if (entry.id, entry.mode) == (side.id, mode) => (entry.stat, entry.flags),
             other => {
@@ -319,7 +357,7 @@ fn exactly(session: &Session<'_>, index: &Index, tree: ObjectId) -> Result<Index
         };
         builder.push(path, side.id, mode, stat, flags)?;
     }
-    Ok(builder.finish_replacing(index))
+    Ok(builder.finish_replacing(&index))
 }
 
 /// Writes the index, and lists the remaining changes.

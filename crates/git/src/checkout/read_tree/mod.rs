@@ -3,15 +3,15 @@
 mod join;
 
 use super::carry_out::{carry_out, Before};
-use super::examine::{examine, Examined};
+use super::examine::Examined;
 use super::obstacles::Untracked;
 use super::outcome::Done;
 use super::recursion::Recursion;
 use super::rejects::Rejects;
 use super::session::Session;
 use super::transition::{Effect, Rules, Transition};
-use super::update::Way;
-use crate::index::{CacheTree, Index};
+use super::update::cache_tree;
+use crate::index::Index;
 use crate::repository::Repository;
 use crate::worktree::OldIndex;
 use crate::{Error, Result};
@@ -19,7 +19,7 @@ use bstr::BString;
 use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use hedgerow_fs::{LockFile, Timestamp};
-use join::{joined, overlaid, Merge};
+use join::{joined, overlaid, Joined, Merge};
 use std::path::PathBuf;
 
 /// Git reads no more trees at a time.
@@ -164,17 +164,9 @@ fn try_to_read(
         overwrite: options.mode == ReadTreeMode::Reset,
         one_way: options.trees.len() == 1,
     };
-    let Examined {
-        states, refreshed, ..
-    } = if uses_worktree {
-        examine(&session, Way::Keep, &old)?
-    } else {
-        Examined::default()
-    };
     let merge = Merge {
         options,
         old: &old,
-        states: &states,
         sparse: sparse.as_ref(),
         rules,
         effect: match (options.update, uses_worktree) {
@@ -183,20 +175,29 @@ fn try_to_read(
             (false, false) => Effect::IndexOnly,
         },
     };
-    let (mut next, is_trivial) = if merges {
+    let joined = if merges {
         match joined(&session, &merge)? {
-            Ok(next) => next,
+            Ok(joined) => joined,
             Err(outcome) => return Ok(outcome),
         }
     } else {
-        (overlaid(&session, options)?, true)
+        Joined {
+            next: overlaid(&session, options)?,
+            is_trivial: true,
+            found: Examined::default(),
+        }
     };
+    let Joined {
+        mut next,
+        is_trivial,
+        found,
+    } = joined;
     let refuses = options.trivial && !is_trivial;
     let mut done = if uses_worktree {
         let before = Before {
             old: &old,
-            states: &states,
-            refreshed: &refreshed,
+            states: &found.states,
+            refreshed: &found.refreshed,
             rules,
             untracked: if rules.overwrite() && !keeps_untracked {
                 Untracked::Overwrite
@@ -226,12 +227,13 @@ fn try_to_read(
     if done.unwritten > 0 {
         return Ok(ReadTreeOutcome::Incomplete(done));
     }
-    finish(&mut session, options, next, done)
+    finish(&mut session, options, &old.index, next, done)
 }
 
 fn finish(
     session: &mut Session<'_>,
     options: &ReadTreeOptions,
+    old: &Index,
     mut next: Transition,
     mut done: Done,
 ) -> Result<ReadTreeOutcome> {
@@ -239,7 +241,7 @@ fn finish(
         return Ok(ReadTreeOutcome::Done(done));
     }
     let repository = session.repository;
-    let tree = CacheTree::build(&next.index, |id| repository.has_tree(id));
+    let tree = cache_tree(session, old, &next.index);
     next.index.set_cache_tree(tree);
     if let Some(output) = &options.index_output {
         let base = repository.work_tree().unwrap_or(repository.git_dir());

@@ -107,25 +107,99 @@ impl Patterns {
     /// files, too, or by none, a file of that name gets as well.
     pub fn decision(&self, path: &[u8], is_directory: bool) -> Option<Decision> {
         let basename = path.rfind_byte(b'/').map(|at| at + 1);
-        let fits = |pattern: &&gix_glob::Pattern| {
-            pattern.matches_repo_relative_path(
-                BStr::new(path),
-                basename,
-                Some(is_directory),
-                self.case,
-                wildmatch::Mode::NO_MATCH_SLASH_LITERAL,
-            )
-        };
+        let fits = |pattern: &&gix_glob::Pattern| self.fits(pattern, path, basename, is_directory);
         let last = self.patterns.iter().rev().find(fits)?;
-        let is_negative = last.mode.contains(Mode::NEGATIVE);
         Some(Decision {
-            verdict: if is_negative {
-                Verdict::Negated
-            } else {
-                Verdict::Matched
-            },
+            verdict: verdict_of(last),
             fits_directories_only: last.mode.contains(Mode::MUST_BE_DIR),
         })
+    }
+
+    /// All patterns, to be [narrowed](Self::narrowed).
+    pub fn all(&self) -> Vec<u32> {
+        (0..self.patterns.len() as u32).collect()
+    }
+
+    /// Those of `some` patterns that may fit a path below `directory`, which has a slash at its end.
+    pub fn narrowed(&self, some: &[u32], directory: &[u8]) -> Vec<u32> {
+        let may_fit = |at: &&u32| {
+            let pattern = &self.patterns[**at as usize];
+            if is_of_names(pattern) {
+                return true;
+            }
+            let fixed = pattern.first_wildcard_pos.unwrap_or(pattern.text.len());
+            let len = fixed.min(directory.len());
+            let (ours, theirs) = (&pattern.text[..len], &directory[..len]);
+            let is_below = pattern.first_wildcard_pos.is_some() || fixed > directory.len();
+            is_below
+                && match self.case {
+                    Case::Sensitive => ours == theirs,
+                    Case::Fold => ours.eq_ignore_ascii_case(theirs),
+                }
+        };
+        some.iter().filter(may_fit).copied().collect()
+    }
+
+    /// As [`verdict`](Self::verdict), of those of `some` patterns, which are all that may fit.
+    pub fn verdict_of_some(
+        &self,
+        some: &[u32],
+        path: &[u8],
+        is_directory: bool,
+    ) -> Option<Verdict> {
+        let basename = path.rfind_byte(b'/').map(|at| at + 1);
+        let mut some = some.iter().rev().map(|at| &self.patterns[*at as usize]);
+        let last = some.find(|pattern| self.fits(pattern, path, basename, is_directory));
+        last.map(verdict_of)
+    }
+
+    /// The same, of a file and of a directory at `path`.
+    pub fn verdicts_of_some(&self, some: &[u32], path: &[u8]) -> [Option<Verdict>; 2] {
+        let basename = path.rfind_byte(b'/').map(|at| at + 1);
+        let mut as_directory = None;
+        for at in some.iter().rev() {
+            let pattern = &self.patterns[*at as usize];
+            let is_of_directories = pattern.mode.contains(Mode::MUST_BE_DIR);
+            if is_of_directories && as_directory.is_some() {
+                continue;
+            }
+            if self.fits(pattern, path, basename, true) {
+                as_directory = as_directory.or(Some(verdict_of(pattern)));
+                if !is_of_directories {
+                    return [Some(verdict_of(pattern)), as_directory];
+                }
+            }
+        }
+        [None, as_directory]
+    }
+
+    fn fits(
+        &self,
+        pattern: &gix_glob::Pattern,
+        path: &[u8],
+        basename: Option<usize>,
+        is_directory: bool,
+    ) -> bool {
+        pattern.matches_repo_relative_path(
+            BStr::new(path),
+            basename,
+            Some(is_directory),
+            self.case,
+            wildmatch::Mode::NO_MATCH_SLASH_LITERAL,
+        )
+    }
+}
+
+/// Whether a pattern is matched with the last part of a path alone.
+fn is_of_names(pattern: &gix_glob::Pattern) -> bool {
+    pattern.mode.contains(Mode::NO_SUB_DIR) && !pattern.mode.contains(Mode::ABSOLUTE)
+}
+
+fn verdict_of(pattern: &gix_glob::Pattern) -> Verdict {
+    if pattern.mode.contains(Mode::NEGATIVE) {
+        Verdict::Negated
+    } else {
+        Verdict::Matched
     }
 }
 
@@ -160,6 +234,28 @@ mod tests {
         assert_eq!(verdict(b"A.O", false), None);
         assert_eq!(verdict(b"a/b/c/z", false), Some(Verdict::Matched));
         assert_eq!(verdict(b"\xff\xfe", false), Some(Verdict::Matched));
+    }
+
+    /// Only those are asked about a path that may fit it, and they say the same as all.
+    #[test]
+    fn patterns_are_narrowed_to_those_of_a_directory() {
+        let content = b"a\n/a/b/\nb/c\n!/a/*.c\n/a/b/c/*\n!*.o\na**\n/A/b\n\\a/b/d\n";
+        for ignore_case in [false, true] {
+            let patterns = Patterns::parse(content).ignoring_case(ignore_case);
+            let of_a = patterns.narrowed(&patterns.all(), b"a/");
+            let narrowed = patterns.narrowed(&of_a, b"a/b/");
+            assert_eq!(narrowed, [0, 3, 4, 5, 6, 8]);
+            for path in ["a/b/c", "a/b/c.o", "a/b/a", "a/b/C/d", "a/b/x", "a/b/d"] {
+                let path = path.as_bytes();
+                let both = [false, true].map(|is_directory| {
+                    let whole = patterns.verdict(path, is_directory);
+                    let some = patterns.verdict_of_some(&narrowed, path, is_directory);
+                    assert_eq!(whole, some, "{} {is_directory}", path.as_bstr());
+                    whole
+                });
+                assert_eq!(patterns.verdicts_of_some(&narrowed, path), both);
+            }
+        }
     }
 
     #[test]

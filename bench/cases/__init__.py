@@ -25,7 +25,7 @@ def all_cases():
     from cases import (article, attributes, automatic, builds, calling, cleaning, cloning,
                        committing, directory, empty_tree, equal_sizes, erofs, extracting, family,
                        image_latency, image_memory, latency, linux_packs, memory, mercurial,
-                       mounting, pack_writing, packing, packs, perf_scripts, promised, python,
+                       mounting, pack_writing, packing, packs, parts, perf_scripts, promised, python,
                        rebuilding, restore, rev_lists, serving, statuses, submodules, switching,
                        tables, thin_packs, walking)
 
@@ -112,6 +112,7 @@ def all_cases():
         "fix-thin": thin_packs.fix_thin,
         "rev-list-objects": rev_lists.rev_list_objects,
         "many-refs": rev_lists.many_refs,
+        "parts": parts.parts,
         "bitmap-writing": pack_writing.bitmap_writing,
         "repacking": pack_writing.repacking,
         "reverse-index": pack_writing.reverse_index,

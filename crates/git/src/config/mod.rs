@@ -87,7 +87,7 @@ impl Config {
                 None => parse_file(&path, source)?,
             };
             if let Some(file) = file {
-                append(&mut merged, file)?;
+                append(&mut merged, spelled(file)?)?;
             }
         }
         // Conditions may ask for a remote's address, which any of the files may give.
@@ -416,6 +416,27 @@ pub(crate) fn parse(content: &[u8], path: &Path, source: Source) -> Result<File>
         let error = error.downcast_any_ref::<gix_config::parse::Error>();
         refused(error.map_or(1, gix_config::parse::Error::line_number))
     })
+}
+
+/// The file with the names of sections that include others in the letters in which they are looked for:
+/// git ignores their case.
+fn spelled(mut file: File) -> Result<File> {
+    for name in ["include", "includeIf"] {
+        let differs = |section: &SectionRef<'_>| {
+            let found = section.header().name();
+            found.eq_ignore_ascii_case(name.as_bytes()) && found != name
+        };
+        let others = file.sections().filter(differs);
+        let conditions: Vec<Option<BString>> = others
+            .map(|section| section.header().subsection_name().map(BString::from))
+            .collect();
+        for condition in conditions {
+            let condition = condition.as_ref().map(|condition| condition.as_bstr());
+            file.rename_section(name, condition, name, condition.map(BString::from))
+                .map_err(|error| bad(error.to_string()))?;
+        }
+    }
+    Ok(file)
 }
 
 /// The settings of the environment as a file of its own.

@@ -61,16 +61,27 @@ pub(crate) fn log_line(old: ObjectId, new: ObjectId, message: LogMessage<'_>) ->
     line
 }
 
-/// `OLD NEW NAME <MAIL> SECONDS ZONE`, then a tab and the message.
+/// `OLD NEW NAME <MAIL> SECONDS ZONE`, then a tab and the message, and the end of the line. What git takes for
+/// no entry is none: one that is being written, and one without a time.
 pub(crate) fn parse(line: &[u8]) -> Option<LogEntry> {
-    let (head, message) = line.split_once_str("\t").unwrap_or((line, b""));
-    let mut words = head.splitn(3, |byte| *byte == b' ');
+    let line = line.strip_suffix(b"\n")?;
+    let mut words = line.splitn(3, |byte| *byte == b' ');
     let old = ObjectId::from_hex(words.next()?).ok()?;
     let new = ObjectId::from_hex(words.next()?).ok()?;
-    let mut end = words.next()?.rsplitn(3, |byte| *byte == b' ');
-    let offset = zone_offset(end.next()?)?;
-    let seconds = end.next()?.to_str().ok()?.parse().ok()?;
-    Some(LogEntry {
+    let rest = words.next()?;
+    let end_of_name = rest.find_byteset(b">\0")?;
+    let time = rest.get(end_of_name..)?.strip_prefix(b"> ")?;
+    let digits = time.find_not_byteset(b"0123456789")?;
+    let (seconds, rest) = time.split_at(digits);
+    // One that is too large is the latest.
+    let seconds: i64 = match seconds {
+        [] => return None,
+        _ => seconds.to_str().ok()?.parse().unwrap_or(i64::MAX),
+    };
+    let (zone, rest) = rest.strip_prefix(b" ")?.split_at_checked(ZONE_BYTES)?;
+    let offset = zone_offset(zone)?;
+    let message = rest.strip_prefix(b"\t").unwrap_or(rest);
+    (seconds != 0).then(|| LogEntry {
         old,
         new,
         time: gix_date::Time::new(seconds, offset),
@@ -78,8 +89,13 @@ pub(crate) fn parse(line: &[u8]) -> Option<LogEntry> {
     })
 }
 
+const ZONE_BYTES: usize = "+0100".len();
+
 /// `+HHMM` or `-HHMM` in seconds.
 fn zone_offset(zone: &[u8]) -> Option<i32> {
+    if !matches!(zone.first(), Some(b'+' | b'-')) {
+        return None;
+    }
     let number: i32 = zone.to_str().ok()?.parse().ok()?;
     let minutes = (number.abs() / 100).checked_mul(60)? + number.abs() % 100;
     minutes.checked_mul(60 * number.signum())
@@ -108,14 +124,32 @@ mod tests {
     fn a_line_is_read() {
         let null = "0".repeat(40);
         let id = "1".repeat(40);
-        let line = format!("{null} {id} A B <a@b> 1700000000 +0100\tcheckout: moving from a to b");
+        let line =
+            format!("{null} {id} A B <a@b> 1700000000 +0100\tcheckout: moving from a to b\n");
         let entry = parse(line.as_bytes()).unwrap();
         assert!(entry.old.is_null());
         assert_eq!(entry.new.to_string(), id);
         assert_eq!(entry.time, gix_date::Time::new(1_700_000_000, 3600));
         assert_eq!(entry.message, "checkout: moving from a to b");
-        for broken in ["", "x", &null, &format!("{null} {id} A <a> x y\tm")] {
+        for broken in ["", "x", &null] {
             assert_eq!(parse(broken.as_bytes()), None, "{broken}");
+        }
+        for (end, message) in [
+            ("A <a> 1 +0000\n", Some("")),
+            ("A <a> 1 +0000 m\n", Some(" m")),
+            ("A <a> 99999999999999999999 -0130\tm\r\n", Some("m\r")),
+            ("A <a> x y\tm\n", None),
+            ("A <a> 1 +0000\tm", None),
+            ("A <a> 0 +0000\tm\n", None),
+            ("A <a>> 1 +0000\tm\n", None),
+            ("A a 1 +0000\tm\n", None),
+            ("A\0 <a> 1 +0000\tm\n", None),
+            ("A <a> 1 0000\tm\n", None),
+            ("A <a> 1 +000\tm\n", None),
+        ] {
+            let entry = parse(format!("{null} {id} {end}").as_bytes());
+            let found = entry.map(|entry| entry.message.to_string());
+            assert_eq!(found.as_deref(), message, "{end}");
         }
     }
 

@@ -3,7 +3,7 @@
 mod join;
 
 use super::carry_out::{carry_out, Before};
-use super::examine::Examined;
+use super::examine::{smudge_unexamined, Examined};
 use super::obstacles::Untracked;
 use super::outcome::Done;
 use super::recursion::Recursion;
@@ -214,6 +214,11 @@ fn try_to_read(
             None => return Ok(ReadTreeOutcome::Rejected(next.rejects)),
         }
     } else if next.rejects.is_empty() {
+        if repository.work_tree().is_some() {
+            let kept_from = &next.kept_from;
+            let is_kept = |row: usize| kept_from.get(row).is_some_and(Option::is_some);
+            smudge_unexamined(&session, old.mtime, &mut next.index, is_kept)?;
+        }
         Done::default()
     } else {
         return Ok(ReadTreeOutcome::Rejected(next.rejects));

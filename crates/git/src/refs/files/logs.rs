@@ -22,11 +22,6 @@ const LOG_LIMIT_BYTES: u64 = 1 << 30;
 const FIRST_BLOCK_BYTES: usize = 2 << 10;
 const BLOCK_LIMIT_BYTES: usize = 64 << 10;
 
-/// The entry that `line`, which may have an end, is.
-fn entry(line: &[u8]) -> Option<LogEntry> {
-    line.lines().next().and_then(parse)
-}
-
 impl Files {
     /// Shows the log to `visit` from its end on, reading no more of it than that needs.
     pub(super) fn read_log_file(
@@ -66,7 +61,7 @@ impl Files {
                 .get(..start)
                 .and_then(|before| before.rfind_byte(b'\n'))
             {
-                if let Some(entry) = content.get(at + 1..line_end).and_then(entry) {
+                if let Some(entry) = content.get(at + 1..line_end).and_then(parse) {
                     if visit(entry).is_break() {
                         return Ok(());
                     }
@@ -76,7 +71,7 @@ impl Files {
             content.truncate(line_end);
             line = content;
         }
-        if let Some(entry) = entry(&line) {
+        if let Some(entry) = parse(&line) {
             let _ = visit(entry);
         }
         Ok(())
@@ -220,7 +215,7 @@ fn read_directory(
             }
             Some(FileKind::File) => {
                 let content = hedgerow_fs::read_file(&path, LOG_LIMIT_BYTES)?.unwrap_or_default();
-                let entries = content.lines().filter_map(parse);
+                let entries = content.lines_with_terminator().filter_map(parse);
                 let ids = entries.flat_map(|entry| [entry.old, entry.new]);
                 let ids = ids.filter(|id| !id.is_null()).collect();
                 logs.push(Log { name, ids });

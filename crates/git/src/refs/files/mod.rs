@@ -11,7 +11,7 @@ use super::{Log, LogEntry, LogMessage, Logged};
 use crate::config::Sharing;
 use crate::Result;
 use bstr::{BStr, BString, ByteSlice};
-use hedgerow_fs::FileKind;
+use hedgerow_fs::{FileKind, Stat};
 use hedgerow_pack::ObjectId;
 use packed::PackedRefs;
 use std::cmp::Ordering;
@@ -52,7 +52,7 @@ impl RefStore for Files {
         let Some(path) = self.path(name) else {
             return Ok(None);
         };
-        let stat = hedgerow_fs::lstat(&path)?;
+        let stat = stat_of(&path)?;
         if stat.is_some_and(|stat| stat.kind == FileKind::Symlink) {
             if let Some(target) = symlink_target(&path)? {
                 return Ok(Some(RefValue::Symbolic(target)));
@@ -80,7 +80,7 @@ impl RefStore for Files {
         let Some(path) = self.path(name) else {
             return Ok(false);
         };
-        Ok(hedgerow_fs::lstat(&path)?.is_some() || self.read_packed(name)?.is_some())
+        Ok(stat_of(&path)?.is_some() || self.read_packed(name)?.is_some())
     }
 
     fn check_absent(&self, name: &BStr) -> Result<()> {
@@ -281,6 +281,14 @@ impl Files {
 fn is_no_reference(name: &BStr, error: &hedgerow_fs::Error) -> bool {
     let is_reference = name.starts_with(b"refs/") || name == "HEAD";
     !is_reference || error.kind() == std::io::ErrorKind::IsADirectory
+}
+
+/// The stat data of a reference's file. No file has a name that is too long for the file system.
+fn stat_of(path: &Path) -> Result<Option<Stat>> {
+    match hedgerow_fs::lstat(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidFilename => Ok(None),
+        stat => Ok(stat?),
+    }
 }
 
 /// The reference that a symbolic link names; `None` for other files, and for none.

@@ -172,7 +172,7 @@ fn includes_are_followed_where_their_condition_holds() {
     let scratch = Scratch::with_history();
     let inside = scratch.path("r").to_str().unwrap().to_owned();
     for name in [
-        "plain", "gitdir", "case", "branch", "url", "not", "home", "nested",
+        "plain", "gitdir", "case", "branch", "capitals", "url", "not", "home", "nested",
     ] {
         scratch.write(
             &format!("inc/{name}"),
@@ -189,7 +189,8 @@ fn includes_are_followed_where_their_condition_holds() {
         "[include]\npath = ../inc/plain\n[include]\npath = ~/included\n\
          [includeIf \"gitdir:{inside}/\"]\npath = ../inc/gitdir\n\
          [includeIf \"gitdir/i:{upper}/.GIT\"]\npath = ../inc/case\n\
-         [includeIf \"onbranch:ma*\"]\npath = ../inc/branch\n\
+         [IncludeIF \"onbranch:ma*\"]\npath = ../inc/branch\n\
+         [INCLUDE]\npath = ../inc/capitals\n\
          [includeIf \"hasconfig:remote.*.url:https://**\"]\npath = ../inc/url\n\
          [includeIf \"onbranch:other\"]\npath = ../inc/not\n[include]\npath = missing\n\
          [inc]\nlast = end\n"
@@ -198,7 +199,7 @@ fn includes_are_followed_where_their_condition_holds() {
     scratch.write("home/.gitconfig", home + &global);
     scratch.ask("r", &["config", "remote.o.url", "https://example.com/x"]);
     for name in [
-        "plain", "gitdir", "case", "branch", "url", "not", "home", "nested", "last",
+        "plain", "gitdir", "case", "branch", "capitals", "url", "not", "home", "nested", "last",
     ] {
         compare(&scratch, "r/dir", &[], &format!("inc.{name}"));
     }

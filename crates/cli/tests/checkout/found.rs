@@ -2,7 +2,6 @@
 
 use crate::support::{run, temporary, Pair, Program, Repository, RunHedgerow};
 use crate::HEDGEROW;
-use bstr::ByteSlice;
 use hedgerow_testkit::isolated;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::time::{Duration, SystemTime};
@@ -979,40 +978,5 @@ fn an_edit_in_the_second_of_the_index_stays_in_sight() {
         assert_eq!(told.code, 0, "{words:?}: {}", told.stderr);
         let status = repository.ask(&["status", "--porcelain"]);
         assert!(status.contains("M b"), "{words:?}: {status}");
-    }
-}
-
-/// An edit that stat data do not show, because it was made in the index's own second, is still seen after the
-/// index alone was written anew.
-#[test]
-fn a_new_index_hides_no_edit_of_the_second_of_the_old_one() {
-    for words in [
-        &["-m", "-i", "HEAD"][..],
-        &["--reset", "-i", "HEAD"],
-        &["-i", "--prefix=new/", "HEAD"],
-        &["-m", "-i", "HEAD", "HEAD"],
-    ] {
-        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
-        pair.each("an edit", |repository| {
-            repository.git(&["config", "core.checkStat", "minimal"]);
-            repository.git(&["config", "core.trustctime", "false"]);
-            let second = SystemTime::now() - Duration::from_secs(60);
-            let at = |path: &str| {
-                let file = std::fs::File::options()
-                    .write(true)
-                    .open(repository.path(path));
-                file.unwrap().set_modified(second).unwrap();
-            };
-            at("top");
-            repository.git(&["update-index", "--refresh"]);
-            repository.write("top", "TOP\n");
-            at("top");
-            at(".git/index");
-        });
-        pair.both("read-tree", "", words, &[]);
-        pair.each("still seen", |repository| {
-            let told = repository.git(&["diff-files", "--name-only"]);
-            assert!(told.contains_str("top"), "{words:?}");
-        });
     }
 }

@@ -1,5 +1,7 @@
 use super::origin;
 use crate::support::{Pair, Repository};
+use bstr::ByteSlice;
+use std::time::{Duration, SystemTime};
 
 type Situation = (&'static str, fn(&Repository));
 
@@ -93,4 +95,38 @@ fn the_index_is_written_elsewhere() {
         crate::support::run(command)
     });
     assert_eq!(expected, found);
+}
+/// An edit that stat data do not show, because it was made in the index's own second, is still seen after the
+/// index alone was written anew.
+#[test]
+fn a_new_index_hides_no_edit_of_the_second_of_the_old_one() {
+    for words in [
+        &["-m", "-i", "HEAD"][..],
+        &["--reset", "-i", "HEAD"],
+        &["-i", "--prefix=new/", "HEAD"],
+        &["-m", "-i", "HEAD", "HEAD"],
+    ] {
+        let mut pair = Pair::of(&origin(), &format!("{words:?}"));
+        pair.each("an edit", |repository| {
+            repository.git(&["config", "core.checkStat", "minimal"]);
+            repository.git(&["config", "core.trustctime", "false"]);
+            let second = SystemTime::now() - Duration::from_secs(60);
+            let at = |path: &str| {
+                let file = std::fs::File::options()
+                    .write(true)
+                    .open(repository.path(path));
+                file.unwrap().set_modified(second).unwrap();
+            };
+            at("same");
+            repository.git(&["update-index", "--refresh"]);
+            repository.write("same", "SAME\n");
+            at("same");
+            at(".git/index");
+        });
+        pair.both("read-tree", "", words, &[]);
+        pair.each("still seen", |repository| {
+            let told = repository.git(&["diff-files", "--name-only"]);
+            assert!(told.contains_str("same"), "{words:?}");
+        });
+    }
 }

@@ -737,7 +737,7 @@ def test_a_member_that_is_closed(image):
 
 def test_ranges_of_several_files_are_as_many_as_the_files(image):
     fsspec = pytest.importorskip("fsspec")
-    files = fsspec.filesystem("hedgerow", image=str(image))
+    files = fsspec.filesystem("hedgerow", fo=str(image))
     with pytest.raises(ValueError):
         files.cat_ranges(["a", "b"], [0], [1, 1])
     with pytest.raises(TypeError):

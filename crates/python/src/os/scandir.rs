@@ -93,8 +93,11 @@ fn scandir_descriptor(
     descriptor: i32,
     stat: bool,
 ) -> PyResult<ScandirIterator> {
-    let opened = OpenDirectory::duplicate(descriptor)
-        .map_err(|error| os_error(path.py(), &error, Some(path)))?;
+    let opened = OpenDirectory::duplicate(descriptor).map_err(|error| {
+        // As in Python, a number that is no descriptor names nothing.
+        let named = (error.raw_os_error() != Some(EBADF)).then_some(path);
+        os_error(path.py(), &error, named)
+    })?;
     Ok(ScandirIterator {
         directory: Arc::new(Directory::Descriptor(descriptor)),
         flavor: Flavor::Str,
@@ -102,6 +105,8 @@ fn scandir_descriptor(
         reading: Mutex::new(Some(Box::new(Reading::new(Arc::new(opened), true, stat)))),
     })
 }
+
+const EBADF: i32 = 9;
 
 /// For Python, this number stands for no descriptor, and so for the working directory.
 const NO_DESCRIPTOR: i32 = -1;

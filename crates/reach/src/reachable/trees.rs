@@ -79,7 +79,7 @@ pub(super) fn walk(
     std::thread::scope(|scope| {
         let start = |_| {
             // Each thread starts with the trees remembered so far.
-            let met = walker.met.clone();
+            let met = walker.met.clone().ignore_last();
             let walker = Walker::new(source, set, missing_ok);
             let started = start_scoped(scope, "trees", move || pool.work(Walker { met, ..walker }));
             if started.is_err() {
@@ -89,7 +89,7 @@ pub(super) fn walk(
         };
         let workers: Vec<_> = (1..threads).filter_map(start).collect();
         let own = Walker::new(source, set, missing_ok);
-        let met = walker.met;
+        let met = walker.met.ignore_last();
         read += pool.work(Walker { met, ..own })?;
         for worker in workers {
             read += worker.join().map_err(|_| Error::Panicked)??;

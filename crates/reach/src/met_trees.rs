@@ -44,7 +44,6 @@ pub(crate) struct MetTrees {
     last: HashMap<PathKey, ObjectId, IdHashBuilder>,
     held_bytes: usize,
     keeps_last_only: bool,
-    ignores_last: bool,
 }
 
 #[derive(Debug, Default)]
@@ -62,14 +61,6 @@ impl MetTrees {
             keeps_last_only: true,
             ..MetTrees::default()
         }
-    }
-
-    /// From now on, trees are compared with those alone that they are like. The last one at a path may be of
-    /// a later commit where several threads share the trees: what it left out as that of its parent's tree
-    /// would then be left out of the parent's, too, and found by nobody.
-    pub fn ignore_last(mut self) -> Self {
-        self.ignores_last = true;
-        self
     }
 
     /// Whether the tree `id` is remembered.
@@ -118,10 +109,7 @@ impl MetTrees {
     pub fn begin(&self, tree: NewTree<'_>) -> Meeting {
         let last = || self.trees.get(self.last.get(&tree.key)?);
         let before = tree.like.and_then(|like| self.trees.get(like));
-        let before = before
-            .or_else(|| last().filter(|_| !self.ignores_last))
-            .cloned()
-            .unwrap_or_default();
+        let before = before.or_else(last).cloned().unwrap_or_default();
         Meeting {
             bounds: Vec::with_capacity(before.bounds.len() + 8),
             id: *tree.id,

@@ -32,11 +32,10 @@ pub(super) struct Pending {
 /// A tree that is probably similar to another one.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Like {
-    /// All of it was known before the other tree was found, or will certainly be visited without
-    /// it.
+    /// All of it was known before the walk.
     Known(ObjectId),
-    /// Usable only once it has been visited; otherwise each of the two trees might rely on the
-    /// other.
+    /// Usable only once it has been visited by the same thread: of two trees that wait for different
+    /// threads, each might rely on the other, and nobody would find what they share.
     OnceMet(ObjectId),
 }
 
@@ -79,7 +78,7 @@ pub(super) fn walk(
     std::thread::scope(|scope| {
         let start = |_| {
             // Each thread starts with the trees remembered so far.
-            let met = walker.met.clone().ignore_last();
+            let met = walker.met.clone();
             let walker = Walker::new(source, set, missing_ok);
             let started = start_scoped(scope, "trees", move || pool.work(Walker { met, ..walker }));
             if started.is_err() {
@@ -89,7 +88,7 @@ pub(super) fn walk(
         };
         let workers: Vec<_> = (1..threads).filter_map(start).collect();
         let own = Walker::new(source, set, missing_ok);
-        let met = walker.met.ignore_last();
+        let met = walker.met;
         read += pool.work(Walker { met, ..own })?;
         for worker in workers {
             read += worker.join().map_err(|_| Error::Panicked)??;
@@ -157,6 +156,7 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
             content: &content,
             like: like.as_ref().map(Like::id),
         };
+        let is_known = matches!(like, Some(Like::Known(id)) if self.met.contains(&id));
         let (set, pending, missing_ok) = (self.set, &mut self.pending, self.missing_ok);
         let met = self.met.meet_new(new, |entry, before| {
             if let Some(kind) = entry.object_kind().filter(|_| !missing_ok) {
@@ -164,7 +164,15 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
                     return Err(Error::wrong_entry(&tree.id, entry.name, kind));
                 }
             }
-            pending.extend(add(set, &tree, entry, before));
+            let like = before.filter(TreeEntry::is_tree).map(|before| {
+                let id = before.id.to_owned();
+                if is_known {
+                    Like::Known(id)
+                } else {
+                    Like::OnceMet(id)
+                }
+            });
+            pending.extend(add(set, &tree, entry, like));
             Ok(())
         });
         met?;
@@ -176,13 +184,13 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
     }
 }
 
-/// Adds an entry of `tree` to `set`. Returns it if it is a tree that was not in the set. `before`:
-/// the entry of the same name in a tree that is or will be known completely.
+/// Adds an entry of `tree` to `set`. Returns it if it is a tree that was not in the set, `like` the one of the
+/// same name in the tree that `tree` was compared with.
 fn add(
     set: &SharedSet<'_, '_, '_>,
     tree: &Pending,
     entry: TreeEntry<'_>,
-    before: Option<TreeEntry<'_>>,
+    like: Option<Like>,
 ) -> Option<Pending> {
     let kind = entry.object_kind()?;
     let mut path = tree.path;
@@ -201,9 +209,7 @@ fn add(
         path,
         key: tree.key.join(entry.name, set.hasher()),
         depth: tree.depth + 1,
-        like: before
-            .filter(TreeEntry::is_tree)
-            .map(|before| Like::Known(before.id.to_owned())),
+        like,
     })
 }
 

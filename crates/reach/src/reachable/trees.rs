@@ -307,3 +307,66 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::set::ObjectSet;
+    use super::*;
+    use crate::ids::IdSet;
+    use hedgerow_pack::{ObjectStore, StoreOptions};
+    use hedgerow_testkit::Repository;
+
+    fn pending(id: ObjectId, like: Option<Like>) -> Pending {
+        Pending {
+            id,
+            path: NameHash::default(),
+            key: PathKey::default(),
+            depth: 0,
+            like,
+        }
+    }
+
+    /// A thread that has given a directory away meets its next version, and then gets it back. What both
+    /// versions share is found all the same.
+    #[test]
+    fn what_two_versions_of_a_directory_share_is_found() {
+        let repository = Repository::init(&[]);
+        // Trees with fewer entries are not compared.
+        for number in 0..60 {
+            repository.write(format!("directory/file-{number}"), format!("{number}\n"));
+        }
+        repository.commit("one");
+        repository.write("directory/file-59", "changed\n");
+        repository.commit("two");
+        let ask = |revision: &str| {
+            let id = repository.ask(&["rev-parse", revision]);
+            ObjectId::from_hex(id.trim().as_bytes()).unwrap()
+        };
+        let (first, second) = (ask("HEAD~^{tree}"), ask("HEAD^{tree}"));
+        let store = ObjectStore::open(&repository.objects(), StoreOptions::default()).unwrap();
+        let source = Source {
+            store: &store,
+            graph: None,
+            checks_graph: false,
+            grafts: &Default::default(),
+            replacements: &Default::default(),
+        };
+        let (before, none) = (ObjectSet::new(None), IdSet::default());
+        let set = SharedSet::new(&before, None, &none);
+        let mut walker = Walker::new(source, &set, false);
+        walker.pending = vec![pending(first, None)];
+        assert!(walker.step().unwrap());
+        let given_away = std::mem::take(&mut walker.pending);
+        assert_eq!(given_away.len(), 1);
+        for share in [
+            vec![pending(second, Some(Like::OnceMet(first)))],
+            given_away,
+        ] {
+            walker.pending = share;
+            while walker.step().unwrap() {}
+        }
+        let (_, found) = set.into_parts();
+        // The directory and its files, in two versions; one file changed.
+        assert_eq!(found.len(), 2 + 61);
+    }
+}

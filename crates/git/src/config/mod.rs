@@ -94,7 +94,7 @@ impl Config {
         merged
             .resolve_includes(options)
             .map_err(|error| bad(include_words(&error)))?;
-        let mut given = overrides(environment)?;
+        let mut given = spelled(overrides(environment)?)?;
         given
             .resolve_includes(options)
             .map_err(|error| bad(include_words(&error)))?;

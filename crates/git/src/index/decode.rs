@@ -53,6 +53,36 @@ pub(super) fn entries(
     Ok(rows)
 }
 
+/// Passes over `count` entries, which are in the form of version 4 if they are `compressed`, without a look at
+/// what they say; `None` if the file ends within them.
+pub(super) fn skip(
+    cursor: &mut Cursor<'_>,
+    compressed: bool,
+    hash: Kind,
+    count: u32,
+) -> Option<()> {
+    for _ in 0..count {
+        let at_start = cursor.rest().len();
+        cursor.take(STAT_BYTES + hash.len_in_bytes())?;
+        let word = cursor.be16()?;
+        if Flags::second_word_follows(word) {
+            cursor.be16()?;
+        }
+        if compressed {
+            cursor.varint()?;
+            cursor.until(0)?;
+            continue;
+        }
+        match word & NAME_LENGTH {
+            NAME_LENGTH => cursor.until(0)?,
+            short => cursor.take(usize::from(short) + 1)?,
+        };
+        let used = at_start - cursor.rest().len();
+        cursor.take(used.next_multiple_of(8) - used)?;
+    }
+    Some(())
+}
+
 #[cold]
 fn at_entry(problem: Problem, position: usize) -> Problem {
     match problem {

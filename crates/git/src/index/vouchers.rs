@@ -4,12 +4,12 @@
 
 use super::checksum::{self, Checksum};
 use super::cursor::{Cursor, Parsed};
-use super::decode::object_id;
+use super::decode::{self, object_id};
 use super::entry::Entry;
 use super::extensions::untracked::serialize_records;
 use super::extensions::{self, fsmonitor};
 use super::read::named;
-use super::{Index, UntrackedCache, UntrackedRecord};
+use super::{CacheTree, Index, UntrackedCache, UntrackedRecord};
 use crate::{Error, Result};
 use gix_hash::{Kind, ObjectId};
 use hedgerow_fs::MappedFile;
@@ -162,20 +162,17 @@ impl<C: Deref<Target = [u8]>> IndexBytes<C> {
 
     /// The tree that it is of, if its cache tree says so.
     pub(crate) fn root(&self) -> Option<ObjectId> {
-        let hash_bytes = self.hash.len_in_bytes();
-        let body = &self.content[..self.content.len() - hash_bytes];
-        let mut cursor = Cursor::new(body.get(entries_end(body, self.count, hash_bytes)?..)?);
+        let end = self.content.len().checked_sub(self.hash.len_in_bytes())?;
+        let mut cursor = Cursor::new(self.content.get(..end)?);
+        cursor.take(b"DIRC".len())?;
+        let (version, count) = (cursor.be32()?, cursor.be32()?);
+        decode::skip(&mut cursor, version == 4, self.hash, count)?;
         while !cursor.is_empty() {
             let name = cursor.take_array::<4>()?;
             let size = usize::try_from(cursor.be32()?).ok()?;
             let data = cursor.take(size)?;
             if name == b"TREE" {
-                // The path, which is empty, the number of entries, if they are known, that of subtrees, the id.
-                let line = data.strip_prefix(b"\0")?;
-                let end = line.iter().position(|byte| *byte == b'\n')?;
-                let is_valid = !line.starts_with(b"-");
-                let id = line.get(end + 1..)?.get(..hash_bytes)?;
-                return is_valid.then(|| object_id(id).ok()).flatten();
+                return CacheTree::parse(data, self.hash)?.root_id().copied();
             }
         }
         None
@@ -226,44 +223,10 @@ impl<C: Deref<Target = [u8]>> IndexBytes<C> {
     }
 }
 
-/// Where the entries of `body`, an index without its trailer, end; gitformat-index(5).
-fn entries_end(body: &[u8], count: u32, hash_bytes: usize) -> Option<usize> {
-    const EXTENDED: u16 = 0x4000;
-    const NAME_BYTES: u16 = 0xfff;
-    let version = u32::from_be_bytes(*body.get(4..)?.first_chunk()?);
-    let mut at = 12;
-    for _ in 0..count {
-        let flags_at = at + 40 + hash_bytes;
-        let flags = u16::from_be_bytes(*body.get(flags_at..)?.first_chunk()?);
-        let is_extended = version >= 3 && flags & EXTENDED != 0;
-        let mut name_at = flags_at + if is_extended { 4 } else { 2 };
-        if version == 4 {
-            // How much the name leaves away of the one before.
-            name_at += 1 + body
-                .get(name_at..)?
-                .iter()
-                .position(|byte| byte & 0x80 == 0)?;
-        }
-        let known = flags & NAME_BYTES;
-        let name_bytes = if version == 4 || known == NAME_BYTES {
-            body.get(name_at..)?.iter().position(|byte| *byte == 0)?
-        } else {
-            known.into()
-        };
-        at = match version {
-            4 => name_at + name_bytes + 1,
-            // One to eight NULs follow.
-            _ => at + ((name_at + name_bytes - at + 8) & !7),
-        };
-    }
-    Some(at)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Builder, CacheTree, EntryStat, Flags, Mode};
-    use crate::index::{OuterFile, Version, WriteOptions};
+    use crate::index::{Builder, EntryStat, Flags, Mode, OuterFile, Version, WriteOptions};
 
     fn index(hash: Kind) -> Index {
         let mut builder = Builder::new(hash, Version::V2);

@@ -80,7 +80,7 @@ pub use interrupt::{
 };
 pub use listing::{until_removed, Listed, Listing, OpenDirectory, ReadBuffer};
 pub use local_socket::connect_local;
-pub use lock::{behind_links, left_locks, LockFile};
+pub use lock::{behind_links, left_locks, left_locks_of, LockFile};
 pub use mapped_file::MappedFile;
 pub use memory::{peak_memory_besides_mapped_files, return_freed_blocks};
 pub use mount::{

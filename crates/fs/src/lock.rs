@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// First and longest pause before another attempt to take a lock that is held.
@@ -27,7 +27,21 @@ static LEFT: Mutex<Vec<Error>> = Mutex::new(Vec::new());
 /// Why locks that were dropped, since the last call, could not be removed. They keep everybody out,
 /// so whoever ends the process has to tell of them; dropping has no other way to fail.
 pub fn left_locks() -> Vec<Error> {
-    std::mem::take(&mut *LEFT.lock().unwrap_or_else(PoisonError::into_inner))
+    std::mem::take(&mut *left())
+}
+
+/// Runs `work`, and takes the locks that were left while it ran out of what [`left_locks`] tells: for
+/// work whose locks matter less than its result. Those that were left before stay.
+pub fn left_locks_of<T>(work: impl FnOnce() -> T) -> (T, Vec<Error>) {
+    let count = left().len();
+    let result = work();
+    let mut left = left();
+    let count = count.min(left.len());
+    (result, left.split_off(count))
+}
+
+fn left() -> MutexGuard<'static, Vec<Error>> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A file `X.lock` that was created exclusively next to `X`, to be filled and renamed over it.
@@ -210,8 +224,7 @@ impl LockFile {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => {
                 let error = Error::new("remove", &self.lock, io::Error::from(error));
-                let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-                left.push(error);
+                left().push(error);
             }
         }
     }
@@ -259,9 +272,22 @@ mod tests {
         std::fs::remove_file(&lock).unwrap();
         std::fs::create_dir(&lock).unwrap();
         drop(dropped);
-        let name = lock.to_str().unwrap();
-        let left: Vec<String> = left_locks().iter().map(Error::to_string).collect();
-        assert!(left.iter().any(|error| error.contains(name)), "{left:?}");
+        let other = directory.path().join("other");
+        let ((), later) = left_locks_of(|| {
+            let dropped = LockFile::acquire(&other).unwrap();
+            let lock = directory.path().join("other.lock");
+            std::fs::remove_file(&lock).unwrap();
+            std::fs::create_dir(&lock).unwrap();
+            drop(dropped);
+        });
+        let names = |left: Vec<Error>, name: &Path| {
+            let left: Vec<String> = left.iter().map(Error::to_string).collect();
+            left.iter()
+                .any(|error| error.contains(name.to_str().unwrap()))
+        };
+        assert!(names(later, &other));
+        let left = left_locks();
+        assert!(names(left, &lock), "what was left before stays to be told");
     }
 
     #[test]

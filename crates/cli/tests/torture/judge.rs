@@ -180,6 +180,8 @@ fn is_printed(scenario: &Scenario, golden: &Golden, outcome: &Outcome) -> bool {
         "cannot read '",
         "could not read directory",
         "could not open directory",
+        // git, too, goes on without the patterns.
+        "unable to access '.git/info/exclude'",
     ];
     let is_told = scenario.name == "stash-pop"
         && reasons.iter().any(|reason| outcome.stderr.contains(reason));

@@ -115,8 +115,8 @@ fn try_to_find(repository: &Repository, options: &Options) -> Result<Status> {
     if news.may_write {
         // A failure to write is harmless: the next status finds it out again. A lock that stays keeps
         // others out, but what was found is right.
-        let _ = write_back(&worktree, &mut old, &scanned, changed, news);
-        let left = hedgerow_fs::left_locks();
+        let write = || write_back(&worktree, &mut old, &scanned, changed, news);
+        let (_, left) = hedgerow_fs::left_locks_of(write);
         warnings.extend(left.iter().map(ToString::to_string));
     }
     let unstaged = find_unstaged(&worktree, &old, &scanned, options, pathspecs, &mut said)?;

@@ -12,6 +12,9 @@ use std::cmp::Ordering;
 #[derive(Debug)]
 pub struct Builder {
     index: Index,
+    /// The entries whose paths are what the last path begins with, the shortest first: by the lengths of
+    /// their paths, and their stages.
+    beginnings: Vec<(usize, Stage)>,
 }
 
 impl Builder {
@@ -19,7 +22,10 @@ impl Builder {
     pub fn new(hash: Kind, version: Version) -> Self {
         let mut index = Index::empty(hash);
         index.version = version;
-        Builder { index }
+        Builder {
+            index,
+            beginnings: Vec::new(),
+        }
     }
 
     /// Creates a builder for an index like `old`, with the same capacity.
@@ -54,11 +60,14 @@ impl Builder {
             path: path.to_owned(),
             reason,
         };
-        self.check(path, &id, mode, flags.stage).map_err(refused)?;
+        let common = self.check(path, &id, mode, flags.stage).map_err(refused)?;
         let range = PathRange::new(self.index.paths.len(), path.len());
         let range = range.ok_or_else(|| refused("the paths exceed 4 GiB"))?;
         self.index.paths.extend_from_slice(path);
         self.index.extensions.sparse |= mode == Mode::SparseDirectory;
+        let are_common = self.beginnings.partition_point(|&(len, _)| len <= common);
+        self.beginnings.truncate(are_common);
+        self.beginnings.push((path.len(), flags.stage));
         self.index.entries.push(Entry {
             id,
             mode,
@@ -118,14 +127,15 @@ impl Builder {
         }
     }
 
-    /// Checks whether the entry may follow the last one; the error is the reason.
+    /// Checks whether the entry may follow the last one; the error is the reason. Returns how many bytes
+    /// of its path are those of the last one.
     fn check(
         &self,
         path: &BStr,
         id: &ObjectId,
         mode: Mode,
         stage: Stage,
-    ) -> std::result::Result<(), &'static str> {
+    ) -> std::result::Result<usize, &'static str> {
         if path.is_empty() || path.find_byte(0).is_some() {
             return Err("a path must not be empty nor hold a NUL");
         }
@@ -140,7 +150,7 @@ impl Builder {
             return Err("sparse directories, and only they, are merged and end in a slash");
         }
         let Some(last) = self.index.entries.last() else {
-            return Ok(());
+            return Ok(0);
         };
         let before = self.index.path(last);
         let common = common_len(before, path);
@@ -149,7 +159,7 @@ impl Builder {
             Ordering::Equal if last.flags.stage < stage => {
                 return match last.flags.stage {
                     Stage::Merged => Err("it is both merged and in conflict"),
-                    _ => Ok(()),
+                    _ => Ok(common),
                 };
             }
             _ => return Err("it is not behind the last entry in order"),
@@ -160,19 +170,16 @@ impl Builder {
         if self.is_below_a_file(path, common, stage) {
             Err("a directory that leads to it is a file")
         } else {
-            Ok(())
+            Ok(common)
         }
     }
 
-    /// Whether a directory of `path` is also an entry of the same stage. The last entry's path has
-    /// `common` bytes in common, so its own directories were checked already; and a file with a
-    /// directory's name sorts before the directory's content, so it is already present.
+    /// Whether a directory of `path`, which has `common` bytes in common with the last path, is also an
+    /// entry of the same stage. Such a file sorts before the content of the directory, and what lies
+    /// between them begins with its path, too.
     fn is_below_a_file(&self, path: &BStr, common: usize, stage: Stage) -> bool {
-        let Some(last_slash) = path.rfind_byte(b'/').filter(|&slash| slash >= common) else {
-            return false;
-        };
-        let new = &path[common..=last_slash];
-        let mut directories = new.find_iter("/").map(|slash| &path[..common + slash]);
-        directories.any(|directory| self.index.find(directory.as_bstr(), stage).is_ok())
+        let common = self.beginnings.iter().take_while(|(len, _)| *len <= common);
+        let mut of_stage = common.filter(|(_, of)| *of == stage);
+        of_stage.any(|(len, _)| path.get(*len) == Some(&b'/'))
     }
 }

@@ -1,6 +1,7 @@
 //! What a builder refuses, and what it takes over from the previous index.
 
 use super::*;
+use hedgerow_testkit::Random;
 
 fn push(builder: &mut Builder, path: &str, stage: u8) -> crate::Result<()> {
     let mode = if path.ends_with('/') {
@@ -65,6 +66,37 @@ fn a_path_is_not_a_file_and_a_directory() {
     assert!(refusal(&[("a", 0), ("a/", 0)]).is_some());
     let sparse = "cannot add 'a/b' to the index: it lies in a sparse directory";
     assert_eq!(refusal(&[("a/", 0), ("a/b", 0)]).as_deref(), Some(sparse));
+}
+
+/// Whether a path is taken does not depend on what lies between it and a file that it would be below.
+#[test]
+fn any_paths_are_taken_that_clash_with_no_other() {
+    let mut random = Random::new(7);
+    for _ in 0..2000 {
+        let count = 2 + random.below(8);
+        let name = |random: &mut Random| {
+            let letters = 1 + random.below(5);
+            let letters = (0..letters).map(|_| *random.pick(&['a', 'b', '-', '/', '/']));
+            let name: String = letters.collect();
+            (name, random.below(4) as u8)
+        };
+        let mut names: Vec<_> = (0..count).map(|_| name(&mut random)).collect();
+        names.retain(|(name, _)| !name.starts_with('/') && !name.ends_with('/'));
+        names.sort();
+        names.dedup();
+        let is_clash = |(path, stage): &(String, u8), (file, of): &(String, u8)| {
+            stage == of && path.starts_with(&format!("{file}/"))
+        };
+        let is_mixed = |(path, stage): &(String, u8), (file, of): &(String, u8)| {
+            path == file && *stage != 0 && *of == 0
+        };
+        let is_refused = names.iter().any(|path| {
+            let mut others = names.iter();
+            others.any(|file| is_clash(path, file) || is_mixed(path, file))
+        });
+        let entries: Vec<_> = names.iter().map(|(name, of)| (&**name, *of)).collect();
+        assert_eq!(refusal(&entries).is_some(), is_refused, "{entries:?}");
+    }
 }
 
 #[test]

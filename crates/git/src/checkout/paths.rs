@@ -25,7 +25,7 @@ use gix_hash::ObjectId;
 use hedgerow_engine::Execution;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 /// The paths to check out, their source, and what is updated.
 #[derive(Clone, Debug)]
@@ -493,9 +493,15 @@ impl Plan<'_> {
         let clashing = clashing(old, files.iter().map(|(path, _)| *path));
         let entries = old.entries();
         let mut files = files.into_iter().peekable();
+        let all_stay = self.options.overlay && replaced.is_empty() && clashing.is_empty();
         let mut row = 0;
         // Joins the tree's files with the rows of the old index; both are ascending by path.
         loop {
+            if all_stay {
+                let until = self.rows_before(row, files.peek().map(|(path, _)| *path));
+                self.leave(row..until)?;
+                row = until;
+            }
             let current = entries.get(row).map(|entry| old.path(entry));
             match (files.peek(), current) {
                 (None, None) => return Ok(()),
@@ -523,6 +529,29 @@ impl Plan<'_> {
         }
     }
 
+    /// The end of the rows from `row` on whose paths are before `path`.
+    fn rows_before(&self, row: usize, path: Option<&BStr>) -> usize {
+        let old = &self.old.index;
+        let Some(path) = path else {
+            return old.entries().len();
+        };
+        let is_before = |entry: &Entry| old.path(entry) < path;
+        let rest = old.entries().get(row..).unwrap_or_default();
+        // Mostly the next row is that of the path.
+        match rest.first() {
+            Some(entry) if is_before(entry) => row + rest.partition_point(is_before),
+            _ => row,
+        }
+    }
+
+    /// Keeps rows as they are.
+    fn leave(&mut self, rows: Range<usize>) -> Result<()> {
+        self.builder.extend_from(&self.old.index, rows.clone())?;
+        self.chosen
+            .extend(rows.map(|row| (Some(row as u32), false)));
+        Ok(())
+    }
+
     /// Keeps a row that the tree does not have, or removes it if it matches and there is no overlay.
     fn stay(&mut self, path: &BStr, row: usize, matcher: &mut Pathspecs) -> Result<()> {
         let entry = &self.old.index.entries()[row];
@@ -545,7 +574,7 @@ impl Plan<'_> {
     fn take(
         &mut self,
         path: &BStr,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         file: Row,
         matcher: &mut Pathspecs,
     ) -> Result<()> {

@@ -4,7 +4,6 @@ use super::super::cursor::Cursor;
 use super::super::decode::object_id;
 use super::super::entry::PathRange;
 use super::{CacheTree, Node};
-use bstr::ByteSlice;
 use gix_hash::Kind;
 use std::io::Write as _;
 
@@ -38,8 +37,12 @@ impl CacheTree {
         if !cursor.is_empty() {
             return None;
         }
+        // Git writes them in order.
+        if tree.is_in_order() {
+            return Some(tree);
+        }
         let tree = tree.sorted();
-        (!tree.has_twins()).then_some(tree)
+        tree.is_in_order().then_some(tree)
     }
 
     /// Parses one node, whose end is not yet known, and the number of its children.
@@ -71,13 +74,13 @@ impl CacheTree {
         Some((node, children))
     }
 
-    /// Whether two siblings, which are in order, have the same name.
-    fn has_twins(&self) -> bool {
-        (0..self.nodes.len()).any(|parent| {
-            let siblings = self.children(parent).zip(self.children(parent).skip(1));
-            siblings
-                .into_iter()
-                .any(|(a, b)| self.name(a) == self.name(b))
+    /// Whether all siblings are in order, and no two have the same name.
+    fn is_in_order(&self) -> bool {
+        let key = |at: usize| (self.name(at).len(), self.name(at));
+        (0..self.nodes.len()).all(|parent| {
+            let mut last = None;
+            let mut siblings = self.children(parent).map(key);
+            siblings.all(|key| last.replace(key).is_none_or(|last| last < key))
         })
     }
 
@@ -103,6 +106,10 @@ impl CacheTree {
 
 /// The unsigned number given by `digits`.
 fn decimal(digits: &[u8]) -> Option<u32> {
-    let all_digits = digits.iter().all(u8::is_ascii_digit);
-    all_digits.then(|| digits.to_str().ok()?.parse().ok())?
+    let mut value = digits.first().map(|_| 0u32)?;
+    for digit in digits {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        value = value.checked_mul(10)?.checked_add(u32::from(digit))?;
+    }
+    Some(value)
 }

@@ -68,22 +68,28 @@ fn a_path_is_not_a_file_and_a_directory() {
     assert_eq!(refusal(&[("a/", 0), ("a/b", 0)]).as_deref(), Some(sparse));
 }
 
+/// Some names in order, each with a stage; many of them begin with others.
+fn some_names(random: &mut Random, stages: usize) -> Vec<(String, u8)> {
+    let count = 2 + random.below(12);
+    let name = |random: &mut Random| {
+        let letters = 1 + random.below(5);
+        let letters = (0..letters).map(|_| *random.pick(&['a', 'b', '-', '/', '/']));
+        let name: String = letters.collect();
+        (name, random.below(stages) as u8)
+    };
+    let mut names: Vec<_> = (0..count).map(|_| name(random)).collect();
+    names.retain(|(name, _)| !name.starts_with('/') && !name.ends_with('/'));
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// Whether a path is taken does not depend on what lies between it and a file that it would be below.
 #[test]
 fn any_paths_are_taken_that_clash_with_no_other() {
     let mut random = Random::new(7);
     for _ in 0..2000 {
-        let count = 2 + random.below(8);
-        let name = |random: &mut Random| {
-            let letters = 1 + random.below(5);
-            let letters = (0..letters).map(|_| *random.pick(&['a', 'b', '-', '/', '/']));
-            let name: String = letters.collect();
-            (name, random.below(4) as u8)
-        };
-        let mut names: Vec<_> = (0..count).map(|_| name(&mut random)).collect();
-        names.retain(|(name, _)| !name.starts_with('/') && !name.ends_with('/'));
-        names.sort();
-        names.dedup();
+        let names = some_names(&mut random, 4);
         let is_clash = |(path, stage): &(String, u8), (file, of): &(String, u8)| {
             stage == of && path.starts_with(&format!("{file}/"))
         };
@@ -97,6 +103,66 @@ fn any_paths_are_taken_that_clash_with_no_other() {
         let entries: Vec<_> = names.iter().map(|(name, of)| (&**name, *of)).collect();
         assert_eq!(refusal(&entries).is_some(), is_refused, "{entries:?}");
     }
+}
+
+/// Entries that are taken over all at once are the same as one by one, and so is what may follow them.
+#[test]
+fn entries_of_another_index_are_taken_as_one_by_one() {
+    let mut random = Random::new(8);
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..4000 {
+        let pool = some_names(&mut random, 2);
+        let mut builder = Builder::new(Kind::Sha1, Version::V2);
+        let fits = |(path, stage): &&(String, u8)| push(&mut builder, path, *stage).is_ok();
+        let names: Vec<_> = pool.iter().filter(fits).collect();
+        let old = builder.finish();
+        if names.is_empty() {
+            continue;
+        }
+        let start = random.below(names.len());
+        let rows = start..start + 1 + random.below(names.len() - start);
+        let chosen = |name: &&(String, u8)| name.1 == 0 || name.0.len() < 3;
+        let before: Vec<_> = pool
+            .iter()
+            .filter(|name| *name < names[rows.start])
+            .filter(chosen)
+            .collect();
+        let after: Vec<_> = pool
+            .iter()
+            .filter(|name| *name > names[rows.end - 1])
+            .filter(chosen)
+            .collect();
+        let (at_once, one_by_one) = [true, false]
+            .map(|at_once| {
+                let mut builder = Builder::new(Kind::Sha1, Version::V2);
+                let push_all = |builder: &mut Builder, list: &[&(String, u8)]| {
+                    list.iter()
+                        .try_for_each(|(path, of)| push(builder, path, *of))
+                };
+                push_all(&mut builder, &before)?;
+                if at_once {
+                    builder.extend_from(&old, rows.clone())?;
+                } else {
+                    let mut rows = names[rows.clone()].iter();
+                    rows.try_for_each(|(path, of)| push(&mut builder, path, *of))?;
+                }
+                push_all(&mut builder, &after)?;
+                Ok::<Index, crate::Error>(builder.finish())
+            })
+            .into();
+        match (at_once, one_by_one) {
+            (Ok(a), Ok(b)) => {
+                taken += usize::from(rows.len() > 3);
+                assert!(
+                    a.has_content_of(&b) && a.entries() == b.entries(),
+                    "{pool:?}"
+                );
+            }
+            (Err(_), Err(_)) => refused += 1,
+            (a, b) => panic!("{pool:?} {rows:?}: {:?}, {:?}", a.err(), b.err()),
+        }
+    }
+    assert!(taken > 100 && refused > 100, "{taken} {refused}");
 }
 
 #[test]

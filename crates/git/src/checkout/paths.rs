@@ -407,15 +407,19 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn choose_from_index(&mut self, matcher: &mut Pathspecs) -> Result<()> {
-        for (row, entry) in self.old.index.entries().iter().enumerate() {
-            let path = self.old.index.path(entry);
+        let old = &self.old.index;
+        let meant = matcher.rows(old);
+        self.leave(0..meant.start)?;
+        for row in meant.clone() {
+            let entry = &old.entries()[row];
+            let path = old.path(entry);
             let chosen = match self.chosen_stage(row) {
                 Some(chosen) => chosen,
                 None => self.is_within(path, entry.flags) && matcher.matches(path, entry.mode),
             };
             self.push(path, Some(row), Row::from(entry), chosen)?;
         }
-        Ok(())
+        self.leave(meant.end..old.entries().len())
     }
 
     /// Whether the last row was chosen, if it is another stage of the same path: they go together.
@@ -493,14 +497,26 @@ impl Plan<'_> {
         let clashing = clashing(old, files.iter().map(|(path, _)| *path));
         let entries = old.entries();
         let mut files = files.into_iter().peekable();
-        let all_stay = self.options.overlay && replaced.is_empty() && clashing.is_empty();
+        let some_stay = replaced.is_empty() && clashing.is_empty();
+        let meant = if self.options.overlay {
+            0..0
+        } else {
+            matcher.rows(old)
+        };
         let mut row = 0;
         // Joins the tree's files with the rows of the old index; both are ascending by path.
         loop {
-            if all_stay {
-                let until = self.rows_before(row, files.peek().map(|(path, _)| *path));
-                self.leave(row..until)?;
-                row = until;
+            if some_stay {
+                let certain = if row < meant.start {
+                    row..meant.start
+                } else {
+                    row.max(meant.end)..entries.len()
+                };
+                if certain.start == row {
+                    let staying = old.rows_before(certain, files.peek().map(|(path, _)| *path));
+                    row = staying.end;
+                    self.leave(staying)?;
+                }
             }
             let current = entries.get(row).map(|entry| old.path(entry));
             match (files.peek(), current) {
@@ -526,21 +542,6 @@ impl Plan<'_> {
                     row += 1;
                 }
             }
-        }
-    }
-
-    /// The end of the rows from `row` on whose paths are before `path`.
-    fn rows_before(&self, row: usize, path: Option<&BStr>) -> usize {
-        let old = &self.old.index;
-        let Some(path) = path else {
-            return old.entries().len();
-        };
-        let is_before = |entry: &Entry| old.path(entry) < path;
-        let rest = old.entries().get(row..).unwrap_or_default();
-        // Mostly the next row is that of the path.
-        match rest.first() {
-            Some(entry) if is_before(entry) => row + rest.partition_point(is_before),
-            _ => row,
         }
     }
 

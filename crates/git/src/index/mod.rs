@@ -302,6 +302,21 @@ impl Index {
         start..start + count
     }
 
+    /// Those of `rows` whose paths are before `path`; all, if there is none.
+    pub(crate) fn rows_before(&self, rows: Range<usize>, path: Option<&BStr>) -> Range<usize> {
+        let Some(path) = path else {
+            return rows;
+        };
+        let is_before = |entry: &Entry| self.path(entry) < path;
+        let entries = self.entries.get(rows.clone()).unwrap_or_default();
+        // Those who visit one path after another mostly ask where there is none.
+        let count = match entries.first() {
+            Some(entry) if is_before(entry) => entries.partition_point(is_before),
+            _ => 0,
+        };
+        rows.start..rows.start + count
+    }
+
     /// Whether both have the same paths, with the same modes, contents and stages.
     pub(crate) fn has_content_of(&self, other: &Index) -> bool {
         let mut pairs = self.entries.iter().zip(&other.entries);

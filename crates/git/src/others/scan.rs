@@ -115,7 +115,10 @@ pub(super) fn scan(
     let first = Directory {
         number: 0,
         rows: match pathspecs.filter(|_| wish.prunes_index) {
-            Some(specs) => rows_below(index, specs.leading()),
+            Some(specs) => {
+                let rows = specs.rows(index);
+                rows.start as u32..rows.end as u32
+            }
             None => 0..entries.len() as u32,
         },
         above: None,
@@ -137,16 +140,6 @@ pub(super) fn scan(
         records[number as usize] = record;
     }
     Ok((records, shared.warnings))
-}
-
-/// The rows of the index whose paths start with `leading`, whose slash at the end does not count.
-fn rows_below(index: &Index, leading: &BStr) -> Range<u32> {
-    let start = leading.strip_suffix(b"/").unwrap_or(leading);
-    let entries = index.entries();
-    let first = entries.partition_point(|entry| index.path(entry).as_bytes() < start);
-    let below = &entries[first..];
-    let count = below.partition_point(|entry| index.path(entry).starts_with(start));
-    first as u32..(first + count) as u32
 }
 
 /// What is known about a directory before it is listed.

@@ -167,8 +167,16 @@ impl Join<'_> {
         }
         let entries = self.old.entries();
         let mut listed = changes.list.changes().iter().peekable();
+        // Then what is not listed is as in the tree, or is not meant.
+        let others_stay = !changes.complete && clashing.is_empty() && !self.old.is_unmerged();
         let mut row = 0;
         loop {
+            if others_stay {
+                let next = listed.peek().map(|change| changes.list.path(change));
+                let staying = self.old.rows_before(row..entries.len(), next);
+                row = staying.end;
+                self.keep(staying)?;
+            }
             let current = entries.get(row).map(|entry| self.old.path(entry));
             let next = listed.peek().map(|change| changes.list.path(change));
             let path = match (current, next) {
@@ -251,7 +259,7 @@ impl Join<'_> {
                 && (entry.id, entry.mode) == (side.id, Mode::from(side.kind))
         };
         match (first, new) {
-            (Some(entry), Some(side)) if is_meant && is_same(entry, &side) => self.keep(path, rows),
+            (Some(entry), Some(side)) if is_meant && is_same(entry, &side) => self.keep(rows),
             (_, _) if is_meant && self.overlaid.contains(path) => Ok(()),
             (_, Some(side)) if is_meant => {
                 let flags = Flags {
@@ -270,7 +278,7 @@ impl Join<'_> {
                 self.push(path, empty, Mode::File, flags)
             }
             _ if is_meant => Ok(()),
-            _ => self.keep(path, rows),
+            _ => self.keep(rows),
         }
     }
 
@@ -282,13 +290,9 @@ impl Join<'_> {
         }
     }
 
-    fn keep(&mut self, path: &BStr, rows: Range<usize>) -> Result<()> {
-        for entry in &self.old.entries()[rows] {
-            self.builder
-                .push(path, entry.id, entry.mode, entry.stat, entry.flags)?;
-            self.kept.push(true);
-        }
-        Ok(())
+    fn keep(&mut self, rows: Range<usize>) -> Result<()> {
+        self.kept.extend(rows.clone().map(|_| true));
+        self.builder.extend_from(self.old, rows)
     }
 
     fn push(&mut self, path: &BStr, id: ObjectId, mode: Mode, flags: Flags) -> Result<()> {

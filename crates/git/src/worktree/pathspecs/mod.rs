@@ -8,7 +8,7 @@ mod prefixed;
 mod required;
 
 use crate::config::PathspecSettings;
-use crate::index::Mode;
+use crate::index::{Entry, Index, Mode};
 use crate::repository::Repository;
 use crate::tree::Difference;
 use crate::Result;
@@ -18,6 +18,7 @@ use pathspec::{Match, Pathspec};
 pub use prefixed::prefixed;
 use required::FILE_NAME;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// Pathspecs, and which of them have matched something.
@@ -241,6 +242,17 @@ impl Pathspecs {
     /// The common leading directory of all matches, with a slash at its end; empty for the root.
     pub(crate) fn leading(&self) -> &BStr {
         self.leading.as_bstr()
+    }
+
+    /// The rows of an index that alone can match: those whose paths start with [`Self::leading`], whose
+    /// slash at the end does not count.
+    pub(crate) fn rows(&self, index: &Index) -> Range<usize> {
+        let start = self.leading.strip_suffix(b"/").unwrap_or(&self.leading);
+        let path = |entry: &Entry| index.path(entry).as_bytes();
+        let first = index.entries().partition_point(|entry| path(entry) < start);
+        let below = index.entries().get(first..).unwrap_or_default();
+        let count = below.partition_point(|entry| path(entry).starts_with(start));
+        first..first + count
     }
 
     /// The pathspecs that have matched nothing, as given; also the excluding ones if nothing else

@@ -137,7 +137,9 @@ fn find_dropped_entry(work: &Path) -> Verdict {
         asked(work, &["rev-parse", "-q", "--verify", &index]).is_ok()
     };
     match commits.into_iter().find(is_entry) {
-        Some(entry) => asked(work, &["update-ref", "refs/stash", entry]).map(drop),
+        // A lock may have stayed.
+        Some(entry) => std::fs::write(work.join(".git/refs/stash"), format!("{entry}\n"))
+            .map_err(|error| error.to_string()),
         None => Err("the entry is lost".to_owned()),
     }
 }

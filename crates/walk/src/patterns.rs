@@ -1,7 +1,7 @@
 //! A list of patterns as gitignore(5) and git-sparse-checkout(1) write them. What they mean is left
 //! to the crates of gitoxide, which ask git itself in their tests.
 
-use bstr::{BStr, ByteSlice};
+use bstr::{BStr, ByteSlice, Finder};
 use gix_glob::pattern::{Case, Mode};
 use gix_glob::wildmatch;
 
@@ -29,8 +29,14 @@ pub struct Decision {
 #[derive(Clone, Debug, Default)]
 pub struct Patterns {
     patterns: Vec<gix_glob::Pattern>,
+    /// For each pattern, what every path that it fits contains, where that is worth a look; none if case
+    /// is ignored.
+    needles: Vec<Option<Finder<'static>>>,
     case: Case,
 }
+
+/// A shorter literal part of a pattern is in too many paths.
+const SHORTEST_NEEDLE: usize = 2;
 
 impl Patterns {
     /// Upper size limit of a file of patterns, in bytes. Git ignores larger ones, too.
@@ -40,28 +46,30 @@ impl Patterns {
     /// `#` say nothing.
     pub fn parse(content: &[u8]) -> Self {
         let patterns = gix_ignore::parse(content, false);
-        let patterns = patterns.map(|(pattern, _, _)| pattern).collect();
-        Patterns {
-            patterns,
-            case: Case::Sensitive,
-        }
+        Self::new(patterns.map(|(pattern, _, _)| pattern).collect())
     }
 
     /// Patterns given one by one, as on a command line: none is a comment, and no space is removed.
     pub fn of<'p>(patterns: impl IntoIterator<Item = &'p [u8]>) -> Self {
         let patterns = patterns.into_iter();
+        Self::new(patterns.filter_map(gix_glob::Pattern::from_bytes).collect())
+    }
+
+    fn new(patterns: Vec<gix_glob::Pattern>) -> Self {
         Patterns {
-            patterns: patterns.filter_map(gix_glob::Pattern::from_bytes).collect(),
+            needles: patterns.iter().map(needle_of).collect(),
+            patterns,
             case: Case::Sensitive,
         }
     }
 
     /// The same patterns; letters fit their other case too if `ignore_case`.
     pub fn ignoring_case(mut self, ignore_case: bool) -> Self {
-        self.case = if ignore_case {
-            Case::Fold
+        (self.case, self.needles) = if ignore_case {
+            (Case::Fold, vec![None; self.patterns.len()])
         } else {
-            Case::Sensitive
+            let needles = self.patterns.iter().map(needle_of);
+            (Case::Sensitive, needles.collect())
         };
         self
     }
@@ -107,8 +115,8 @@ impl Patterns {
     /// files, too, or by none, a file of that name gets as well.
     pub fn decision(&self, path: &[u8], is_directory: bool) -> Option<Decision> {
         let basename = path.rfind_byte(b'/').map(|at| at + 1);
-        let fits = |pattern: &&gix_glob::Pattern| self.fits(pattern, path, basename, is_directory);
-        let last = self.patterns.iter().rev().find(fits)?;
+        let fits = |at: &usize| self.fits(*at, path, basename, is_directory);
+        let last = &self.patterns[(0..self.patterns.len()).rev().find(fits)?];
         Some(Decision {
             verdict: verdict_of(last),
             fits_directories_only: last.mode.contains(Mode::MUST_BE_DIR),
@@ -148,9 +156,9 @@ impl Patterns {
         is_directory: bool,
     ) -> Option<Verdict> {
         let basename = path.rfind_byte(b'/').map(|at| at + 1);
-        let mut some = some.iter().rev().map(|at| &self.patterns[*at as usize]);
-        let last = some.find(|pattern| self.fits(pattern, path, basename, is_directory));
-        last.map(verdict_of)
+        let mut some = some.iter().rev().map(|at| *at as usize);
+        let last = some.find(|at| self.fits(*at, path, basename, is_directory));
+        last.map(|at| verdict_of(&self.patterns[at]))
     }
 
     /// The same, of a file and of a directory at `path`.
@@ -163,7 +171,7 @@ impl Patterns {
             if is_of_directories && as_directory.is_some() {
                 continue;
             }
-            if self.fits(pattern, path, basename, true) {
+            if self.fits(*at as usize, path, basename, true) {
                 as_directory = as_directory.or(Some(verdict_of(pattern)));
                 if !is_of_directories {
                     return [Some(verdict_of(pattern)), as_directory];
@@ -173,14 +181,13 @@ impl Patterns {
         [None, as_directory]
     }
 
-    fn fits(
-        &self,
-        pattern: &gix_glob::Pattern,
-        path: &[u8],
-        basename: Option<usize>,
-        is_directory: bool,
-    ) -> bool {
-        pattern.matches_repo_relative_path(
+    /// Whether the pattern `at` fits.
+    fn fits(&self, at: usize, path: &[u8], basename: Option<usize>, is_directory: bool) -> bool {
+        let needle = self.needles[at].as_ref();
+        if needle.is_some_and(|needle| needle.find(path).is_none()) {
+            return false;
+        }
+        self.patterns[at].matches_repo_relative_path(
             BStr::new(path),
             basename,
             Some(is_directory),
@@ -188,6 +195,28 @@ impl Patterns {
             wildmatch::Mode::NO_MATCH_SLASH_LITERAL,
         )
     }
+}
+
+/// The longest literal part of `pattern` behind its first wildcard, but for slashes beside wildcards,
+/// since those of `**` need not be there. What comes behind a backslash or a bracket is left out.
+fn needle_of(pattern: &gix_glob::Pattern) -> Option<Finder<'static>> {
+    let behind = pattern.text.get(pattern.first_wildcard_pos?..)?;
+    let end = behind.find_byteset(b"\\[").unwrap_or(behind.len());
+    let (parts, is_cut) = (&behind[..end], end < behind.len());
+    let mut parts = parts.split(|byte| matches!(byte, b'*' | b'?')).peekable();
+    let mut longest: &[u8] = b"";
+    while let Some(part) = parts.next() {
+        let part = part.strip_prefix(b"/").unwrap_or(part);
+        let is_last = parts.peek().is_none() && !is_cut;
+        let part = match part.strip_suffix(b"/") {
+            Some(trimmed) if !is_last => trimmed,
+            _ => part,
+        };
+        if part.len() > longest.len() {
+            longest = part;
+        }
+    }
+    (longest.len() >= SHORTEST_NEEDLE).then(|| Finder::new(longest).into_owned())
 }
 
 /// Whether a pattern is matched with the last part of a path alone.
@@ -206,6 +235,7 @@ fn verdict_of(pattern: &gix_glob::Pattern) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hedgerow_testkit::Random;
 
     #[test]
     fn patterns_are_lines_in_one_form() {
@@ -256,6 +286,57 @@ mod tests {
                 assert_eq!(patterns.verdicts_of_some(&narrowed, path), both);
             }
         }
+    }
+
+    /// What a pattern contains literally is looked for first, which changes no verdict.
+    #[test]
+    fn literal_parts_of_patterns_are_in_all_paths_that_they_fit() {
+        let needle = |pattern: &str| {
+            let patterns = Patterns::of([pattern.as_bytes()]);
+            let needle = patterns.needles[0].as_ref()?;
+            Some(needle.needle().to_str().unwrap().to_owned())
+        };
+        for (pattern, expected) in [
+            ("abc", None),
+            ("*.o", Some(".o")),
+            ("a*/**/b12q*", Some("b12q")),
+            ("a/**/long/**/b", Some("long")),
+            ("a/**", None),
+            ("*[abc]def", None),
+            ("*ab[abc]def", Some("ab")),
+            ("*ab\\*cdef", Some("ab")),
+            ("*?ab?cde*", Some("cde")),
+        ] {
+            assert_eq!(needle(pattern).as_deref(), expected, "{pattern}");
+        }
+        let mut random = Random::new(3);
+        let mut text = |letters: &[&str], count| -> String {
+            (0..1 + random.below(count))
+                .map(|_| *random.pick(letters))
+                .collect()
+        };
+        let mut fitting = 0;
+        for _ in 0..20_000 {
+            let pattern = text(
+                &["a", "b", "ab", "*", "**", "?", "/", "/**/", "[ab]", "\\a"],
+                6,
+            );
+            let path = text(&["a", "b", "/"], 7);
+            let path = path.trim_matches('/').replace("//", "/");
+            let with = Patterns::of([pattern.as_bytes()]);
+            let mut without = with.clone();
+            without.needles.fill(None);
+            for is_directory in [false, true] {
+                let verdict = without.verdict(path.as_bytes(), is_directory);
+                assert_eq!(
+                    with.verdict(path.as_bytes(), is_directory),
+                    verdict,
+                    "{pattern} {path}"
+                );
+                fitting += usize::from(verdict.is_some());
+            }
+        }
+        assert!(fitting > 1000, "{fitting}");
     }
 
     #[test]

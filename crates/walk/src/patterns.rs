@@ -198,8 +198,12 @@ impl Patterns {
 }
 
 /// The longest literal part of `pattern` behind its first wildcard, but for slashes beside wildcards,
-/// since those of `**` need not be there. What comes behind a backslash or a bracket is left out.
+/// since those of `**` need not be there. What comes behind a backslash or a bracket is left out, and a
+/// pattern like `*.o`, which is matched as fast.
 fn needle_of(pattern: &gix_glob::Pattern) -> Option<Finder<'static>> {
+    if pattern.mode.contains(Mode::ENDS_WITH) {
+        return None;
+    }
     let behind = pattern.text.get(pattern.first_wildcard_pos?..)?;
     let end = behind.find_byteset(b"\\[").unwrap_or(behind.len());
     let (parts, is_cut) = (&behind[..end], end < behind.len());
@@ -298,7 +302,8 @@ mod tests {
         };
         for (pattern, expected) in [
             ("abc", None),
-            ("*.o", Some(".o")),
+            ("*.o", None),
+            ("*.o*", Some(".o")),
             ("a*/**/b12q*", Some("b12q")),
             ("a/**/long/**/b", Some("long")),
             ("a/**", None),

@@ -187,8 +187,10 @@ fn edits_are_somewhere(golden: &Golden, now: &Fingerprint, work: &Path) -> Verdi
         };
         let name = path.display();
         let is_stashed = |commit: &str| {
-            let shown = asked(work, &["show", &format!("{commit}:{name}")]);
-            shown.is_ok_and(|text| text.as_bytes() == content)
+            let mut command = Program::Git.command(work);
+            command.args(["show", &format!("{commit}:{name}")]);
+            let shown = run(command);
+            shown.code == 0 && shown.stdout == *content
         };
         let is_in_place = now.tree.get(path) == Some(node);
         if !is_in_place && !is_stashed("refs/stash") && !is_stashed("refs/stash^3") {

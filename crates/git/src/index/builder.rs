@@ -151,19 +151,27 @@ impl Builder {
         true
     }
 
-    /// The entries that the path of the last one begins with, itself among them.
+    /// The entries that the path of the last one begins with, itself among them. What lies between such
+    /// an entry and the last one begins with its path, too.
     fn beginnings_of_last(&self) -> Vec<(usize, Stage)> {
-        let Some(last) = self.index.entries.last() else {
-            return Vec::new();
-        };
-        let path = self.index.path(last);
+        let entries = &self.index.entries;
+        let path = entries.last().map(|last| self.index.path(last));
+        let mut start = path.unwrap_or_default();
+        let mut end = entries.len();
         let mut beginnings = Vec::new();
-        for len in 1..=path.len() {
-            let (Ok(first) | Err(first)) = self.index.find(path[..len].as_bstr(), Stage::Merged);
-            let entries = self.index.entries[first..].iter();
-            let stages = entries.take_while(|entry| *self.index.path(entry) == path[..len]);
-            beginnings.extend(stages.map(|entry| (len, entry.flags.stage)));
+        while let Some(entry) = entries[..end].last() {
+            let before = self.index.path(entry);
+            start = start[..common_len(start, before)].as_bstr();
+            if start.is_empty() {
+                break;
+            } else if start.len() == before.len() {
+                beginnings.push((start.len(), entry.flags.stage));
+                end -= 1;
+            } else {
+                end = entries[..end].partition_point(|entry| self.index.path(entry) <= start);
+            }
         }
+        beginnings.reverse();
         beginnings
     }
 

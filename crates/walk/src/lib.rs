@@ -54,6 +54,7 @@
 mod ahead;
 mod content;
 mod error;
+mod folding;
 mod gitignore;
 mod handles;
 mod metadata;
@@ -73,6 +74,7 @@ mod walk;
 pub use ahead::{Ahead, AheadOptions, Contents, Entered, Position};
 pub use content::FileContent;
 pub use error::{Operation, ScanError};
+pub use folding::pattern_for_folding;
 pub use nodes::{node_at, nodes_of_directory, Nodes};
 pub use patterns::{Decision, Patterns, Verdict};
 pub use place::Place;

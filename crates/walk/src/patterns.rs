@@ -1,9 +1,11 @@
 //! A list of patterns as gitignore(5) and git-sparse-checkout(1) write them. What they mean is left
 //! to the crates of gitoxide, which ask git itself in their tests.
 
+use crate::folding::pattern_for_folding;
 use bstr::{BStr, ByteSlice, Finder};
 use gix_glob::pattern::{Case, Mode};
 use gix_glob::wildmatch;
+use std::borrow::Cow;
 
 /// The verdict of the last pattern that matches a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +47,13 @@ impl Patterns {
     /// Reads the content of a file of patterns, one a line. Empty lines and lines that begin with
     /// `#` say nothing.
     pub fn parse(content: &[u8]) -> Self {
-        let patterns = gix_ignore::parse(content, false);
+        // A last line without an end has one for git, which then takes the CR from it as well.
+        let content = if content.ends_with(b"\r") {
+            Cow::Owned([content, b"\n"].concat())
+        } else {
+            Cow::Borrowed(content)
+        };
+        let patterns = gix_ignore::parse(&content, false);
         Self::new(patterns.map(|(pattern, _, _)| pattern).collect())
     }
 
@@ -63,8 +71,11 @@ impl Patterns {
         }
     }
 
-    /// The same patterns; letters fit their other case too if `ignore_case`.
+    /// The same patterns; letters fit their other case too if `ignore_case`, as far as for git.
     pub fn ignoring_case(mut self, ignore_case: bool) -> Self {
+        if ignore_case {
+            self.patterns.iter_mut().for_each(fold);
+        }
         (self.case, self.needles) = if ignore_case {
             (Case::Fold, vec![None; self.patterns.len()])
         } else {
@@ -195,6 +206,14 @@ impl Patterns {
             wildmatch::Mode::NO_MATCH_SLASH_LITERAL,
         )
     }
+}
+
+/// Makes a pattern one that ignores case as git does.
+fn fold(pattern: &mut gix_glob::Pattern) {
+    // No path has an empty part.
+    let text = pattern_for_folding(&pattern.text).unwrap_or_else(|| "//".into());
+    pattern.first_wildcard_pos = text.find_byteset(b"*?[\\");
+    pattern.text = text;
 }
 
 /// The longest literal part of `pattern` behind its first wildcard, but for slashes beside wildcards,
@@ -368,7 +387,16 @@ mod tests {
 
     #[test]
     fn case_is_ignored_where_asked() {
-        let patterns = Patterns::parse(b"*.o\n").ignoring_case(true);
-        assert_eq!(patterns.verdict(b"A.O", false), Some(Verdict::Matched));
+        let patterns = Patterns::parse(b"*.o\n[B]uild\n\\Keep\nx[!B]\nKept\n").ignoring_case(true);
+        let fits = |path: &[u8]| patterns.verdict(path, false).is_some();
+        assert!(fits(b"A.O") && fits(b"xb") && fits(b"XB") && fits(b"kEPT"));
+        assert!(!fits(b"build") && !fits(b"Build") && !fits(b"keep") && !fits(b"Keep"));
+    }
+
+    #[test]
+    fn a_last_line_may_end_in_a_carriage_return() {
+        let fits = |content: &[u8]| Patterns::parse(content).excludes(b"keep", false);
+        assert!(fits(b"keep\r") && fits(b"a\nkeep\r\n") && fits(b"keep"));
+        assert!(!fits(b"keep\r\r\n"));
     }
 }

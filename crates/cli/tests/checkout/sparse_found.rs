@@ -367,3 +367,22 @@ fn what_the_source_lacks_goes_outside_of_the_cone() {
         assert_eq!(by_git, by_us, "{line}");
     }
 }
+
+/// Patterns that are given are no comments, and keep their spaces, until they are read from the file.
+#[test]
+fn given_patterns_are_taken_as_they_are() {
+    let origin = Repository::init(&[]);
+    for path in ["#a", "d/#a", "b", "c "] {
+        origin.write(path, "1\n");
+    }
+    origin.commit("one");
+    let mut pair = Pair::of(&origin, "patterns like comments");
+    pair.both(
+        "sparse-checkout",
+        "",
+        &["set", "--no-cone", "#a", "c "],
+        &[],
+    );
+    pair.both("sparse-checkout", "", &["add", "b"], &[]);
+    pair.both("sparse-checkout", "", &["reapply"], &[]);
+}

@@ -12,6 +12,7 @@ mod differences;
 mod globals;
 mod ls_files;
 mod patches;
+mod patterns;
 mod scene;
 mod twins;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bstr::{BStr, BString, ByteSlice};
 use gix_glob::Pattern;
+use hedgerow_walk::pattern_for_folding;
 
 use super::attribute_line::{parse, Line, LineState, Subject};
 use super::attribute_rules::{Rule, RuleSet};
@@ -196,7 +197,12 @@ impl<'a> Namer<'a> {
             if assignments.is_empty() {
                 continue;
             }
-            if let Some(pattern) = Pattern::from_bytes(pattern) {
+            let folded = if ignore_case {
+                pattern_for_folding(pattern)
+            } else {
+                Some(pattern.clone())
+            };
+            if let Some(pattern) = folded.and_then(|text| Pattern::from_bytes(&text)) {
                 rules.push(Rule {
                     pattern,
                     assignments,

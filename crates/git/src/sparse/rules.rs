@@ -73,8 +73,12 @@ impl SparseRules {
     }
 
     pub(crate) fn matcher(&self, ignore_case: bool) -> SparsePatterns {
-        let is_cone = matches!(self, SparseRules::Cone(_));
-        SparsePatterns::parse(&self.to_content(), is_cone, ignore_case)
+        match self {
+            SparseRules::Cone(cone) => SparsePatterns::parse(&cone.to_content(), true, ignore_case),
+            // What was given on the command line is no comment, and keeps its spaces, until it is read
+            // from its file.
+            SparseRules::Patterns(lines) => SparsePatterns::of(lines, ignore_case),
+        }
     }
 
     /// Whether the working tree has the file `path`.

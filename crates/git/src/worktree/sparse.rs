@@ -40,7 +40,17 @@ struct Level {
 impl SparsePatterns {
     /// Parses the content of `info/sparse-checkout`.
     pub(crate) fn parse(content: &[u8], is_cone: bool, ignore_case: bool) -> Self {
-        let patterns = Patterns::parse(content).ignoring_case(ignore_case);
+        Self::new(Patterns::parse(content), is_cone, ignore_case)
+    }
+
+    /// Takes patterns one by one.
+    pub(crate) fn of(patterns: &[BString], ignore_case: bool) -> Self {
+        let patterns = patterns.iter().map(|pattern| &pattern[..]);
+        Self::new(Patterns::of(patterns), false, ignore_case)
+    }
+
+    fn new(patterns: Patterns, is_cone: bool, ignore_case: bool) -> Self {
+        let patterns = patterns.ignoring_case(ignore_case);
         let top = Level {
             end: 0,
             excluded: true,

@@ -410,3 +410,19 @@ fn a_hook_refuses_to_remember_the_old_head() {
     assert_eq!(outcome.code, 128, "{outcome:?}");
     assert_eq!(repository.ask(&["rev-parse", "HEAD"]), before);
 }
+
+/// What is to be added later has an empty blob, which the attributes are read from if it is theirs.
+#[test]
+fn attributes_are_to_be_added_later() {
+    let repository = Repository::init(&[]);
+    repository.write(".gitattributes", "*.c foo\n");
+    repository.write("a", "a\n");
+    repository.commit("one");
+    repository.git(&["rm", "-q", "--cached", ".gitattributes"]);
+    repository.git(&["commit", "-q", "-m", "two"]);
+    repository.git(&["tag", "second"]);
+    repository.git(&["reset", "-q", "HEAD~1"]);
+    repository.remove(".gitattributes");
+    let mut pair = Pair::of(&repository, "attributes to be added");
+    pair.both("reset", "", &["-N", "second"], &[]);
+}

@@ -68,6 +68,9 @@ impl MixedReset<'_> {
         let Join { builder, kept, .. } = join;
         let mut index = builder.finish_replacing(&old.index);
         index.keep_resolve_undo(&old.index);
+        if index.iter().any(|(_, entry)| entry.flags.intent_to_add) {
+            write_empty_blob(repository)?;
+        }
         let mut reset = Reset::default();
         if has_worktree {
             self.refresh(&session, &old, &kept, &mut index, &mut reset)?;
@@ -81,9 +84,6 @@ impl MixedReset<'_> {
         };
         index.set_cache_tree(tree);
         prepare()?;
-        if index.iter().any(|(_, entry)| entry.flags.intent_to_add) {
-            write_empty_blob(repository)?;
-        }
         reset.done.warnings.extend(session.sparse_warnings()?);
         let warning = session.write_reset_index(&index)?;
         reset.done.warnings.extend(warning);
@@ -134,7 +134,8 @@ impl MixedReset<'_> {
     }
 }
 
-/// Entries to be added later have the id of the empty blob, and git reads it.
+/// Entries to be added later have the id of the empty blob, and git reads it. So do attributes, if it is
+/// `.gitattributes` that is to be added.
 fn write_empty_blob(repository: &Repository) -> Result<()> {
     let objects = ObjectWriter::new(repository)?;
     objects.write_one(ObjectKind::Blob, b"").map(drop)

@@ -6,6 +6,7 @@ use crate::config::PathspecSettings;
 use crate::{Error, Result};
 use bstr::{BStr, BString, ByteSlice};
 use gix_glob::wildmatch::Mode;
+use hedgerow_walk::pattern_for_folding;
 use std::path::Path;
 
 /// One pathspec, relative to the root of the working tree.
@@ -18,12 +19,20 @@ pub(super) struct Pathspec {
     prefix: usize,
     /// Length of the literal part before the first wildcard, in bytes.
     literal: usize,
-    /// How wildcards match; `None` if there are none.
-    wild: Option<Mode>,
+    /// The part with wildcards; `None` if there is none.
+    wild: Option<Wild>,
     ignore_case: bool,
     pub excluding: bool,
     /// Attributes that a path must have, too.
     pub required: Option<Required>,
+}
+
+/// What is matched with wildcards.
+#[derive(Clone)]
+struct Wild {
+    mode: Mode,
+    /// `None` if it matches nothing.
+    pattern: Option<BString>,
 }
 
 /// How a pathspec matches a path. If several match, the greatest counts.
@@ -93,7 +102,14 @@ impl Pathspec {
         let wildcard = mode.and_then(|_| path.find_byteset(b"*?[\\"));
         let literal = wildcard.map_or(path.len(), |at| at.max(prefix));
         Ok(Pathspec {
-            wild: mode.filter(|_| literal < path.len()),
+            wild: mode.filter(|_| literal < path.len()).map(|mode| Wild {
+                mode,
+                pattern: if magic.ignore_case {
+                    pattern_for_folding(&path[literal..])
+                } else {
+                    Some(path[literal..].into())
+                },
+            }),
             literal,
             path,
             prefix,
@@ -146,12 +162,9 @@ impl Pathspec {
                 Some(_) => {}
             }
         }
-        let mode = self.wild?;
-        let (pattern, rest) = (
-            self.path[self.literal..].as_bstr(),
-            self.after_literal(path)?,
-        );
-        gix_glob::wildmatch(pattern, rest, mode).then_some(Match::Wild)
+        let wild = self.wild.as_ref()?;
+        let (pattern, rest) = (wild.pattern.as_ref()?, self.after_literal(path)?);
+        gix_glob::wildmatch(pattern.as_bstr(), rest, wild.mode).then_some(Match::Wild)
     }
 
     /// How it matches a directory, whose path has a slash at its end, or possibly something in it.

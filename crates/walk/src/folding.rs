@@ -2,10 +2,10 @@
 
 use bstr::{BString, ByteSlice};
 
-/// `pattern` for a matcher that ignores the case of every letter in it, so that it matches what it does
-/// for git, whose `wildmatch.c` makes the letters of paths small, and of patterns only those that stand
-/// for themselves: a capital letter behind a backslash, or by itself in brackets, matches nothing.
-/// `None` if that is so of the whole pattern.
+/// Rewrites `pattern` for a matcher that ignores the case of every letter, so that it matches what git
+/// matches with it. Git makes the letters of paths small, and those of patterns that stand for themselves
+/// (`wildmatch.c`), but not a letter behind a backslash, nor a single one in brackets: a capital letter
+/// there matches nothing. `None` if the whole pattern matches nothing.
 pub fn pattern_for_folding(pattern: &[u8]) -> Option<BString> {
     let mut out = BString::default();
     let mut at = 0;
@@ -52,14 +52,22 @@ impl Set {
         let start = 1 + usize::from(is_negated);
         let mut members = Vec::new();
         let mut at = start;
+        // The next closing bracket that may end a class; it is looked for once, however many seem to begin.
+        let mut bracket = 0;
         loop {
             let rest = text.get(at..)?;
             let first = *rest.first()?;
             if first == b']' && at > start {
                 break;
-            } else if let Some(len) = class_len(rest)? {
-                at += copy(&mut members, rest, len);
-                continue;
+            } else if rest.starts_with(b"[:") {
+                let name = at + 2;
+                if bracket < name {
+                    bracket = name + text[name..].find_byte(b']')?;
+                }
+                if bracket > name && text[bracket - 1] == b':' {
+                    at += copy(&mut members, rest, bracket + 1 - at);
+                    continue;
+                }
             }
             let len = member_len(rest);
             let letter = *rest.get(len - 1)?;
@@ -110,16 +118,6 @@ fn member_len(text: &[u8]) -> usize {
     }
 }
 
-/// How long the class is, like `[:alpha:]`, that `text` begins with, if it does; `None` if the set cannot
-/// end after it.
-fn class_len(text: &[u8]) -> Option<Option<usize>> {
-    if !text.starts_with(b"[:") {
-        return Some(None);
-    }
-    let end = 2 + text[2..].find_byte(b']')?;
-    Some((end > 2 && text[end - 1] == b':').then_some(end + 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +142,8 @@ mod tests {
             ("[]B]", Some("[]]")),
             ("[[:upper:]B]", Some("[[:upper:]]")),
             ("[[:upperB]", Some("[[:upper]")),
+            ("[[:[:alpha:]B]", Some("[[:[:alpha:]]")),
+            ("[[:]B[:x]", Some("[[:]B[:x]")),
             ("[Bc", Some("[Bc")),
             ("\\", Some("\\")),
         ] {
@@ -154,5 +154,7 @@ mod tests {
                 "{pattern}"
             );
         }
+        let many = [&b"["[..], &b"[:".repeat(1 << 20), b"]"].concat();
+        assert_eq!(pattern_for_folding(&many), Some(many.into()));
     }
 }

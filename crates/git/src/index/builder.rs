@@ -9,7 +9,7 @@ use gix_hash::{Kind, ObjectId};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// So few entries are appended one by one: what comes behind many takes some searching to prepare.
+/// Up to this many entries are appended one by one: copying more at once takes a few searches besides.
 const FEW_ROWS: usize = if cfg!(test) { 2 } else { 256 };
 
 /// Builds an index from entries in ascending order of path bytes, then stage.

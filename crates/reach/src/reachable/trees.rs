@@ -184,8 +184,8 @@ impl<'w, 'b, 's> Walker<'w, 'b, 's> {
     }
 }
 
-/// Adds an entry of `tree` to `set`. Returns it if it is a tree that was not in the set, `like` the one of the
-/// same name in the tree that `tree` was compared with.
+/// Adds an entry of `tree` to `set`. Returns it if it is a tree that was not in the set. `like` is the
+/// one of the same name in the tree that `tree` was compared with.
 fn add(
     set: &SharedSet<'_, '_, '_>,
     tree: &Pending,
